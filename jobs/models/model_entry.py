@@ -1,0 +1,29 @@
+"""A model that somebody asked about, with the record of its inspection."""
+
+from django.db import models
+
+from jobs.models.choices import EntryState
+
+
+class ModelEntry(models.Model):
+    """`spec` is a ModelSpec and `record` an InspectionRecord, both as JSON; `error` a Refusal."""
+
+    kind = models.CharField(max_length=16)
+    name = models.CharField(max_length=300)
+    revision = models.CharField(max_length=120, blank=True, default="")
+    spec = models.JSONField(default=dict)
+    state = models.CharField(max_length=10, choices=EntryState.choices, default=EntryState.WAITING)
+    record = models.JSONField(null=True)
+    error = models.JSONField(null=True)
+    config_hash = models.CharField(max_length=64, blank=True, default="")
+    inspected_at = models.DateTimeField(null=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [
+            models.UniqueConstraint(fields=["kind", "name", "revision"], name="model_entry_is_named_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name}@{self.revision}" if self.revision else self.name

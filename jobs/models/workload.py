@@ -1,0 +1,28 @@
+"""A named set of lengths, used with many models."""
+
+from django.conf import settings
+from django.db import models
+
+
+class Workload(models.Model):
+    name = models.CharField(max_length=80, unique=True)
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
+    prompt_tokens = models.PositiveIntegerField()
+    typical_prompt_tokens = models.PositiveIntegerField()
+    answer_tokens = models.PositiveIntegerField()
+    sequences = models.PositiveIntegerField(default=1)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(
+                    prompt_tokens__gte=1, typical_prompt_tokens__gte=1, answer_tokens__gte=1, sequences__gte=1
+                ),
+                name="workload_lengths_are_positive",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name

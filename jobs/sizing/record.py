@@ -1,0 +1,90 @@
+"""What one pass over a model on the meta device found: the data that sizing is arithmetic over."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import Any
+
+
+class LayerKind(StrEnum):
+    GROWING = "growing"  # full attention: holds every token
+    WINDOWED = "windowed"  # sliding or chunked attention: stops growing
+    FIXED = "fixed"  # linear attention or state space: constant per sequence
+    SHARED = "shared"  # reads another layer's cache, stores nothing
+
+
+class Phase(StrEnum):
+    PREFILL = "prefill"
+    DECODE = "decode"
+
+
+@dataclass(frozen=True, kw_only=True)
+class LayerGroup:
+    """`count` layers alike. Elements are of one sequence; key and value together where not said.
+
+    heads, key_width, value_width: the cached tensors' shape [sequences, heads, tokens, width].
+    window_tokens: tokens that a windowed layer's dynamic cache holds once full (window − 1);
+    static_window_tokens: the same layer's slots in a static cache.
+    state_elements: constant state in the compute precision; state_float32_elements: in float32.
+    A hybrid layer with both attention and state is GROWING (or WINDOWED) and carries state elements too.
+    """
+
+    kind: LayerKind
+    count: int
+    heads: int = 0
+    key_width: int = 0
+    value_width: int = 0
+    window_tokens: int | None = None
+    static_window_tokens: int | None = None
+    state_elements: int = 0
+    state_float32_elements: int = 0
+
+    @property
+    def token_elements(self) -> int:
+        return self.heads * (self.key_width + self.value_width)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PeakRung:
+    """Working bytes (peak − weights − KV of that phase) that one pass needs at `tokens` cached tokens per sequence."""
+
+    phase: Phase
+    strategy: str
+    dtype: str
+    attention: str
+    sequences: int
+    tokens: int
+    working_bytes: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class InspectionRecord:
+    """weights_bytes: by dtype name ("bfloat16", "float16", "float32"), tied weights once, buffers included.
+
+    parameters counts tied weights once. native_context is null where the model sets none.
+    refusals: strategy name -> the reason that this model cannot take it.
+    versions: the libraries that the record came from; config_hash: SHA-256 of the config's canonical JSON.
+    """
+
+    model: str
+    model_type: str
+    architecture: str
+    config_hash: str
+    versions: Mapping[str, str]
+    parameters: int
+    weights_bytes: Mapping[str, int]
+    native_context: int | None
+    vocabulary: int
+    layers: tuple[LayerGroup, ...]
+    rungs: tuple[PeakRung, ...]
+    refusals: Mapping[str, str]
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> "InspectionRecord":
+        fields = dict(data)
+        fields["layers"] = tuple(LayerGroup(**{**row, "kind": LayerKind(row["kind"])}) for row in data["layers"])
+        fields["rungs"] = tuple(PeakRung(**{**row, "phase": Phase(row["phase"])}) for row in data["rungs"])
+        return cls(**fields)
