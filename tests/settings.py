@@ -5,8 +5,8 @@ import tempfile
 
 os.environ.setdefault("DATA", tempfile.mkdtemp(prefix="kvp-test-"))
 
-from kvportal.settings import *  # noqa: F403, E402
-from kvportal.settings import STORAGES  # noqa: E402
+from kvportal.settings import *  # noqa: F403
+from kvportal.settings import STORAGES
 
 STORAGES = STORAGES | {"staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}}
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
