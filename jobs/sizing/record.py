@@ -27,6 +27,8 @@ class LayerGroup:
     static_window_tokens: the same layer's slots in a static cache.
     state_elements: constant state in the compute precision; state_float32_elements: in float32.
     A hybrid layer with both attention and state is GROWING (or WINDOWED) and carries state elements too.
+    pool: (elements, stride) pairs: so many elements for every whole `stride` tokens (compressed attention);
+    buffer: (elements, stride) pairs: so many for each token since the last whole stride.
     """
 
     kind: LayerKind
@@ -38,10 +40,17 @@ class LayerGroup:
     static_window_tokens: int | None = None
     state_elements: int = 0
     state_float32_elements: int = 0
+    pool: tuple[tuple[int, int], ...] = ()
+    buffer: tuple[tuple[int, int], ...] = ()
 
     @property
     def token_elements(self) -> int:
         return self.heads * (self.key_width + self.value_width)
+
+    def pooled_elements(self, tokens: int) -> int:
+        """Elements of one sequence that compressed attention holds beside the window."""
+        pooled = sum(elements * (tokens // stride) for elements, stride in self.pool)
+        return pooled + sum(elements * (tokens % stride) for elements, stride in self.buffer)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,6 +94,11 @@ class InspectionRecord:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "InspectionRecord":
         fields = dict(data)
-        fields["layers"] = tuple(LayerGroup(**{**row, "kind": LayerKind(row["kind"])}) for row in data["layers"])
+        fields["layers"] = tuple(_layer_group(row) for row in data["layers"])
         fields["rungs"] = tuple(PeakRung(**{**row, "phase": Phase(row["phase"])}) for row in data["rungs"])
         return cls(**fields)
+
+
+def _layer_group(row: Mapping[str, Any]) -> LayerGroup:
+    pairs = {name: tuple((int(a), int(b)) for a, b in row.get(name, ())) for name in ("pool", "buffer")}
+    return LayerGroup(**{**row, **pairs, "kind": LayerKind(row["kind"])})

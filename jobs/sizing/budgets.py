@@ -1,0 +1,177 @@
+"""The budgets of one point and of one whole run: weights, KV cache and working memory on the device."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from jobs.sizing.kv import envelope_bytes, host_bytes, is_static, kv_bytes, kv_prefill_bytes
+from jobs.sizing.record import InspectionRecord, Phase
+from jobs.sizing.refusal import Refusal
+from jobs.sizing.strategy import Strategy
+from jobs.sizing.units import dtype_bytes
+from jobs.sizing.working import working_bytes
+
+
+@dataclass(frozen=True, kw_only=True)
+class SizedPoint:
+    """peak_bytes = weights + (kv_prefill_bytes in the prefill, kv_bytes while answering) + working_bytes."""
+
+    tokens: int
+    sequences: int
+    strategy: str
+    kv_bytes: int
+    kv_prefill_bytes: int
+    peak_phase: Phase
+    working_bytes: int
+    peak_bytes: int
+    host_bytes: int
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self) | {"peak_phase": str(self.peak_phase)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunPeak:
+    """What one prompt and its answer need. kv_bytes: at the end of the answer; kv_prefill_bytes: after the prompt.
+
+    working_bytes: peak − weights − the most that the cache held in the phase of the peak.
+    """
+
+    peak_bytes: int
+    phase: Phase
+    weights_bytes: int
+    kv_bytes: int
+    kv_prefill_bytes: int
+    working_bytes: int
+    host_bytes: int
+
+
+def weights_bytes(record: InspectionRecord, dtype: str) -> int:
+    """Bytes of the weights in this precision; raises Refusal("not_inspected")."""
+    if dtype in record.weights_bytes:
+        return record.weights_bytes[dtype]
+    width = dtype_bytes(dtype)
+    for other, size in record.weights_bytes.items():
+        if dtype_bytes(other) == width:
+            return size
+    raise Refusal(
+        "not_inspected", f"The inspection of {record.model} holds no weights in {dtype}.", "Inspect it again."
+    )
+
+
+def refusal_of(record: InspectionRecord, strategy: Strategy) -> str | None:
+    """The reason that this model cannot take the strategy, if there is one."""
+    plain = strategy.without_chunks
+    names = (str(strategy), str(plain), "chunked" if strategy.chunk_tokens else "", str(plain.cache))
+    return next((record.refusals[name] for name in names if name in record.refusals), None)
+
+
+def size_point(
+    record: InspectionRecord,
+    *,
+    tokens: int,
+    sequences: int,
+    dtype: str,
+    strategy: Strategy,
+    attention: str = "sdpa",
+) -> SizedPoint:
+    """The budgets with `tokens` cached per sequence; raises Refusal("not_applicable") for a strategy it cannot take."""
+    _refuse(record, strategy)
+    weights = weights_bytes(record, dtype)
+    kv_of: dict[Phase, int] = {
+        Phase.PREFILL: kv_prefill_bytes(record, tokens=tokens, sequences=sequences, dtype=dtype, strategy=strategy),
+        Phase.DECODE: kv_bytes(record, tokens=tokens, sequences=sequences, dtype=dtype, strategy=strategy),
+    }
+    needs = {
+        phase: working_bytes(
+            record,
+            phase=phase,
+            tokens=tokens,
+            sequences=sequences,
+            dtype=dtype,
+            strategy=strategy,
+            attention=attention,
+        )
+        for phase in Phase
+    }
+    phase = max(Phase, key=lambda phase: kv_of[phase] + needs[phase])
+    return SizedPoint(
+        tokens=tokens,
+        sequences=sequences,
+        strategy=str(strategy),
+        kv_bytes=kv_of[Phase.DECODE],
+        kv_prefill_bytes=kv_of[Phase.PREFILL],
+        peak_phase=phase,
+        working_bytes=needs[phase],
+        peak_bytes=weights + kv_of[phase] + needs[phase],
+        host_bytes=host_bytes(record, tokens=tokens, sequences=sequences, dtype=dtype, strategy=strategy),
+    )
+
+
+def run_peak(
+    record: InspectionRecord,
+    *,
+    prompt_tokens: int,
+    answer_tokens: int,
+    sequences: int,
+    dtype: str,
+    strategy: Strategy,
+    attention: str = "sdpa",
+) -> RunPeak:
+    """The larger of the prefill's peak at the prompt and the decode's at prompt + answer − 1 cached tokens.
+
+    A static cache is as large during the prefill as at the end; a quantized one counts with the most that its
+    unquantized residual held.
+    """
+    _refuse(record, strategy)
+    end_tokens = prompt_tokens + answer_tokens - 1
+    static = is_static(strategy)
+    held_tokens = end_tokens if static else prompt_tokens
+    masked_tokens = end_tokens if static and strategy.chunk_tokens else prompt_tokens
+    prompted = kv_prefill_bytes(record, tokens=held_tokens, sequences=sequences, dtype=dtype, strategy=strategy)
+    kv_of: dict[Phase, int] = {
+        Phase.PREFILL: prompted,
+        Phase.DECODE: envelope_bytes(
+            record,
+            tokens=end_tokens,
+            sequences=sequences,
+            dtype=dtype,
+            strategy=strategy,
+            answered_tokens=answer_tokens - 1,
+        ),
+    }
+    needs = {
+        phase: working_bytes(
+            record,
+            phase=phase,
+            tokens=masked_tokens if phase is Phase.PREFILL else end_tokens,
+            sequences=sequences,
+            dtype=dtype,
+            strategy=strategy,
+            attention=attention,
+        )
+        for phase in Phase
+    }
+    phase = max(Phase, key=lambda phase: kv_of[phase] + needs[phase])
+    weights = weights_bytes(record, dtype)
+    return RunPeak(
+        peak_bytes=weights + kv_of[phase] + needs[phase],
+        phase=phase,
+        weights_bytes=weights,
+        kv_bytes=kv_bytes(
+            record,
+            tokens=end_tokens,
+            sequences=sequences,
+            dtype=dtype,
+            strategy=strategy,
+            answered_tokens=answer_tokens - 1,
+        ),
+        kv_prefill_bytes=prompted,
+        working_bytes=needs[phase],
+        host_bytes=host_bytes(record, tokens=end_tokens, sequences=sequences, dtype=dtype, strategy=strategy),
+    )
+
+
+def _refuse(record: InspectionRecord, strategy: Strategy) -> None:
+    reason = refusal_of(record, strategy)
+    if reason is not None:
+        raise Refusal("not_applicable", reason, "Choose another strategy.")

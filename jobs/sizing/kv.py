@@ -1,0 +1,141 @@
+"""Bytes of the KV cache, by arithmetic over the layers that the inspection found."""
+
+from collections.abc import Callable, Iterable
+
+from jobs.sizing import quantized
+from jobs.sizing.record import InspectionRecord, LayerGroup, LayerKind
+from jobs.sizing.strategy import CacheKind, Strategy
+from jobs.sizing.units import dtype_bytes
+
+FLOAT32_BYTES = 4
+RESIDENT_LAYERS = 2  # the layer at work and the next one, fetched ahead
+
+
+def kv_bytes(
+    record: InspectionRecord,
+    *,
+    tokens: int,
+    sequences: int,
+    dtype: str,
+    strategy: Strategy,
+    answered_tokens: int = 1,
+) -> int:
+    """Bytes on the device while answering, with `tokens` cached per sequence, `answered_tokens` of them decoded.
+
+    An offloading strategy's device share is its two largest layers and what is never offloaded.
+    """
+    element = dtype_bytes(dtype)
+    if strategy.is_quantized:
+        residual = min(tokens, quantized.residual_tokens(strategy, answered_tokens))
+        return _quantized_bytes(record, tokens, residual, sequences, element, strategy)
+    return _device_bytes(record, strategy, lambda group: _group_bytes(group, tokens, sequences, element, strategy))
+
+
+def kv_prefill_bytes(record: InspectionRecord, *, tokens: int, sequences: int, dtype: str, strategy: Strategy) -> int:
+    """Bytes on the device that the cache keeps alive right after the prompt of `tokens`, in whole storages.
+
+    After a one-shot prefill a windowed layer's dynamic cache holds the whole prompt (its window is a view of it);
+    after a chunked one, the window and the last chunk.
+    """
+    element = dtype_bytes(dtype)
+    if strategy.is_quantized:
+        return _quantized_bytes(record, tokens, 0, sequences, element, strategy)
+
+    def held(group: LayerGroup) -> int:
+        if group.kind is LayerKind.WINDOWED and not is_static(strategy):
+            return _held_after_prefill(group, tokens, sequences, element, strategy)
+        return _group_bytes(group, tokens, sequences, element, strategy)
+
+    return _device_bytes(record, strategy, held)
+
+
+def host_bytes(record: InspectionRecord, *, tokens: int, sequences: int, dtype: str, strategy: Strategy) -> int:
+    """CPU RAM that an offloading strategy needs: every layer that it moves, whole. 0 for the others."""
+    if not strategy.is_offloaded:
+        return 0
+    element = dtype_bytes(dtype)
+    return sum(
+        group.count * _attention_bytes(group, tokens, sequences, element, strategy)
+        for group in record.layers
+        if is_moved(group, strategy)
+    )
+
+
+def envelope_bytes(
+    record: InspectionRecord, *, tokens: int, sequences: int, dtype: str, strategy: Strategy, answered_tokens: int
+) -> int:
+    """The most that the cache held at any step up to this one: differs from `kv_bytes` for quantized caches alone."""
+    if not strategy.is_quantized:
+        return kv_bytes(record, tokens=tokens, sequences=sequences, dtype=dtype, strategy=strategy)
+    residual = min(tokens, quantized.most_residual_tokens(strategy, answered_tokens))
+    return _quantized_bytes(record, tokens, residual, sequences, dtype_bytes(dtype), strategy)
+
+
+def is_static(strategy: Strategy) -> bool:
+    return strategy.cache in (CacheKind.STATIC, CacheKind.OFFLOADED_STATIC)
+
+
+def is_moved(group: LayerGroup, strategy: Strategy) -> bool:
+    """Whether an offloading cache moves this layer: never constant state, and windows only in a dynamic cache."""
+    if group.kind is LayerKind.WINDOWED:
+        return not is_static(strategy)
+    return group.kind is LayerKind.GROWING
+
+
+def cached_tokens(group: LayerGroup, tokens: int, strategy: Strategy) -> int:
+    """Tokens that one layer of the group holds for one sequence, once steady."""
+    if group.kind is LayerKind.GROWING:
+        return tokens
+    if group.kind is LayerKind.WINDOWED:
+        window = group.static_window_tokens if is_static(strategy) else group.window_tokens
+        return tokens if window is None else min(tokens, window)
+    return 0
+
+
+def _attention_bytes(group: LayerGroup, tokens: int, sequences: int, element: int, strategy: Strategy) -> int:
+    """Bytes of one layer's attention cache: all but its constant state."""
+    held = cached_tokens(group, tokens, strategy) * group.token_elements
+    return sequences * (held + group.pooled_elements(tokens)) * element
+
+
+def _state_bytes(group: LayerGroup, sequences: int, element: int) -> int:
+    return sequences * (group.state_elements * element + group.state_float32_elements * FLOAT32_BYTES)
+
+
+def _group_bytes(group: LayerGroup, tokens: int, sequences: int, element: int, strategy: Strategy) -> int:
+    return _attention_bytes(group, tokens, sequences, element, strategy) + _state_bytes(group, sequences, element)
+
+
+def _held_after_prefill(group: LayerGroup, tokens: int, sequences: int, element: int, strategy: Strategy) -> int:
+    window = group.window_tokens
+    held = tokens
+    if window is not None and strategy.chunk_tokens is not None:
+        last_chunk = tokens % strategy.chunk_tokens or strategy.chunk_tokens
+        held = min(tokens, min(tokens - last_chunk, window) + last_chunk) if tokens > last_chunk else tokens
+    attention = sequences * (held * group.token_elements + group.pooled_elements(tokens)) * element
+    return attention + _state_bytes(group, sequences, element)
+
+
+def _device_bytes(record: InspectionRecord, strategy: Strategy, layer_bytes: Callable[[LayerGroup], int]) -> int:
+    if not strategy.is_offloaded:
+        return sum(group.count * layer_bytes(group) for group in record.layers)
+    moved = [layer_bytes(group) for group in record.layers if is_moved(group, strategy) for _ in range(group.count)]
+    kept = sum(group.count * layer_bytes(group) for group in record.layers if not is_moved(group, strategy))
+    return kept + _largest(moved, RESIDENT_LAYERS)
+
+
+def _largest(sizes: Iterable[int], count: int) -> int:
+    return sum(sorted(sizes, reverse=True)[:count])
+
+
+def _quantized_bytes(
+    record: InspectionRecord, tokens: int, residual: int, sequences: int, element: int, strategy: Strategy
+) -> int:
+    total = 0
+    for group in record.layers:
+        for width in (group.key_width, group.value_width):
+            row = sequences * group.heads * width
+            codes = quantized.tensor_bytes(strategy, row * (tokens - residual), element)
+            total += group.count * (codes + row * residual * element)
+        total += group.count * _state_bytes(group, sequences, element)
+    return total

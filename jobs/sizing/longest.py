@@ -1,0 +1,47 @@
+"""The longest prompt that fits a number of bytes."""
+
+from jobs.sizing.budgets import run_peak
+from jobs.sizing.record import InspectionRecord
+from jobs.sizing.strategy import Strategy
+
+PROMPT_STEP_TOKENS = 4
+"""Prompts are multiples of 4 tokens, the same for every strategy: quantizing on axis 1 needs whole groups."""
+MOST_TOKENS = 2**27
+
+
+def longest_prompt(
+    record: InspectionRecord,
+    *,
+    answer_tokens: int,
+    budget_bytes: int,
+    sequences: int,
+    dtype: str,
+    strategy: Strategy,
+    attention: str = "sdpa",
+    most_tokens: int | None = None,
+) -> int | None:
+    """The longest prompt, in multiples of 4 tokens, whose run's peak fits `budget_bytes` (capacity minus headroom).
+
+    `most_tokens` bounds the prompt (the model's own maximum, the workload). None where not even 4 tokens fit.
+    """
+    most_steps = (MOST_TOKENS if most_tokens is None else most_tokens) // PROMPT_STEP_TOKENS
+
+    def fits(steps: int) -> bool:
+        peak = run_peak(
+            record,
+            prompt_tokens=steps * PROMPT_STEP_TOKENS,
+            answer_tokens=answer_tokens,
+            sequences=sequences,
+            dtype=dtype,
+            strategy=strategy,
+            attention=attention,
+        )
+        return peak.peak_bytes <= budget_bytes
+
+    if most_steps < 1 or not fits(1):
+        return None
+    below, above = 1, most_steps + 1
+    while above - below > 1:
+        middle = (below + above) // 2
+        below, above = (middle, above) if fits(middle) else (below, middle)
+    return below * PROMPT_STEP_TOKENS

@@ -1,0 +1,120 @@
+"""Working memory between the rungs that were measured on the meta device.
+
+What a pass needs beside weights and cache is, piece by piece, a polynomial of degree two at most in the tokens
+(activations grow with the tokens, masks and scores with their square), and it is convex where the largest piece
+changes. So between two rungs the parabola with the gentler of the neighbouring curvatures is taken: exact within a
+piece, a little too high where two meet, never falling.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from jobs.sizing.record import InspectionRecord, PeakRung, Phase
+from jobs.sizing.refusal import Refusal
+from jobs.sizing.strategy import CacheKind, Strategy
+from jobs.sizing.units import dtype_bytes
+
+_ON_DEVICE = {CacheKind.OFFLOADED: CacheKind.DEFAULT, CacheKind.OFFLOADED_STATIC: CacheKind.STATIC}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Point:
+    tokens: int
+    working_bytes: int
+
+
+def working_bytes(
+    record: InspectionRecord,
+    *,
+    phase: Phase,
+    tokens: int,
+    sequences: int,
+    dtype: str,
+    strategy: Strategy,
+    attention: str = "sdpa",
+) -> int:
+    """Bytes beside weights and KV that the pass of `phase` needs at `tokens` cached tokens per sequence.
+
+    Raises Refusal("not_inspected") where the record has no rung for that strategy and precision.
+    """
+    ladders = _ladders(record, phase, dtype, rung_name(strategy, phase), attention)
+    if not ladders:
+        raise Refusal(
+            "not_inspected",
+            f"The inspection of {record.model} holds no peak for {strategy} in {dtype}.",
+            "Inspect the model again with this strategy and precision.",
+        )
+    return _over_sequences({count: _at(points, tokens) for count, points in ladders.items()}, sequences)
+
+
+def rung_name(strategy: Strategy, phase: Phase) -> str:
+    """The strategy whose rung serves: offloading works on the device as its plain kind does, and so does decoding
+    after a chunked prefill."""
+    cache = _ON_DEVICE.get(strategy.cache, strategy.cache)
+    chunk = strategy.chunk_tokens if phase is Phase.PREFILL else None
+    return str(Strategy(cache=cache, backend=strategy.backend, bits=strategy.bits, chunk_tokens=chunk))
+
+
+def _ladders(
+    record: InspectionRecord, phase: Phase, dtype: str, strategy: str, attention: str
+) -> dict[int, list[Point]]:
+    """Rungs by sequences, in the order of their tokens; else those of a precision as wide."""
+    alike = [
+        rung
+        for rung in record.rungs
+        if rung.phase is phase and rung.strategy == strategy and rung.attention == attention
+    ]
+    own = [rung for rung in alike if rung.dtype == dtype]
+    usable: list[PeakRung] = own or [rung for rung in alike if dtype_bytes(rung.dtype) == dtype_bytes(dtype)]
+    ladders: dict[int, dict[int, int]] = {}
+    for rung in usable:
+        ladders.setdefault(rung.sequences, {})[rung.tokens] = rung.working_bytes
+    return {
+        sequences: [Point(tokens=tokens, working_bytes=size) for tokens, size in sorted(points.items())]
+        for sequences, points in ladders.items()
+    }
+
+
+def _over_sequences(sizes: dict[int, int], sequences: int) -> int:
+    """Linear in the number of sequences; through the origin where only one number was inspected."""
+    if sequences in sizes:
+        return sizes[sequences]
+    if len(sizes) == 1:
+        ((count, size),) = sizes.items()
+        return -(-size * sequences // count)
+    counts = sorted(sizes)
+    below = max((count for count in counts[:-1] if count < sequences), default=counts[0])
+    above = counts[counts.index(below) + 1]
+    slope = (sizes[above] - sizes[below]) / (above - below)
+    return max(0, round(sizes[below] + slope * (sequences - below)))
+
+
+def _at(points: Sequence[Point], tokens: int) -> int:
+    """The working bytes at `tokens`, between or beyond the rungs."""
+    exact = next((point for point in points if point.tokens == tokens), None)
+    if exact is not None:
+        return exact.working_bytes
+    if len(points) == 1 or tokens < points[0].tokens:
+        return points[0].working_bytes
+    index = min(max(i for i, point in enumerate(points) if point.tokens < tokens), len(points) - 2)
+    start, end = points[index], points[index + 1]
+    bend = _bend(points, index)
+    straight = start.working_bytes + _slope(start, end) * (tokens - start.tokens)
+    return max(0, round(straight + bend * (tokens - start.tokens) * (tokens - end.tokens)))
+
+
+def _slope(start: Point, end: Point) -> float:
+    return (end.working_bytes - start.working_bytes) / (end.tokens - start.tokens)
+
+
+def _bend(points: Sequence[Point], index: int) -> float:
+    """Half the curvature to take between rung `index` and the next: the gentler of the two sides', never a fall."""
+    triples = [i for i in (index - 1, index) if 0 <= i <= len(points) - 3]
+    curvatures = [_curvature(*points[i : i + 3]) for i in triples]
+    start, end = points[index], points[index + 1]
+    steepest = max(0.0, _slope(start, end) / (end.tokens - start.tokens))
+    return max(0.0, min([*curvatures, steepest], default=0.0)) if curvatures else 0.0
+
+
+def _curvature(first: Point, second: Point, third: Point) -> float:
+    return (_slope(second, third) - _slope(first, second)) / (third.tokens - first.tokens)
