@@ -1,14 +1,25 @@
 #!/usr/bin/env python
+import json
 import os
 import sys
 
+from jobs.sizing.refusal import Refusal
 
-def main() -> None:
+
+def main() -> int:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "kvportal.settings")
-    from django.core.management import execute_from_command_line
+    try:
+        from django.core.management import execute_from_command_line
 
-    execute_from_command_line(sys.argv)
+        execute_from_command_line(sys.argv)
+    except Refusal as refusal:  # a setting of the environment that cannot be used
+        if "--json" in sys.argv:
+            sys.stdout.write(json.dumps({"error": refusal.as_json()}) + "\n")
+        else:
+            sys.stderr.write(f"{refusal.message} {refusal.hint}\n")
+        return 2
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -1,10 +1,16 @@
 """Reads the environment once, refuses a bad value at once, and derives what follows from it."""
 
 import contextlib
+import os
 import secrets
+import warnings
 from pathlib import Path
+from typing import Any
 
 import environ
+from django.core.exceptions import ImproperlyConfigured
+
+from jobs.sizing.refusal import Refusal
 
 env = environ.Env()
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -22,15 +28,53 @@ def secret_key(folder: Path) -> str:
     if given:
         return given
     path = folder / "secret-key"
-    if not path.exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        fresh = folder / f"secret-key.{secrets.token_hex(4)}"
-        fresh.touch(mode=0o600)
-        fresh.write_text(secrets.token_urlsafe(50))
-        with contextlib.suppress(FileExistsError):  # the first of two starters wins
-            path.hardlink_to(fresh)
-        fresh.unlink()
-    return path.read_text().strip()
+    try:
+        if not path.exists():
+            make_secret_key(path)
+        return path.read_text().strip()
+    except OSError as reason:
+        raise Refusal(
+            "data_not_writable",
+            f"The data folder {folder} cannot be used: {os.strerror(reason.errno or 0)}.",
+            "Make it readable and writable for this user, or use another: DATA=folder make run.",
+        ) from None
+
+
+def make_secret_key(path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    fresh = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
+    fresh.touch(mode=0o600)
+    fresh.write_text(secrets.token_urlsafe(50))
+    with contextlib.suppress(FileExistsError):  # the first of two starters wins
+        path.hardlink_to(fresh)
+    fresh.unlink()
+
+
+def number(name: str, *, default: int) -> int:
+    """A whole number of the environment; raises Refusal("bad_setting")."""
+    given = str(env.str(name, default="")).strip()
+    if not given:
+        return default
+    if not (given.isascii() and given.isdigit()):
+        raise Refusal("bad_setting", f"{name}={given[:40]} is not a whole number.", f"Leave it out for {default}.")
+    return int(given)
+
+
+def database(folder: Path) -> dict[str, Any]:
+    """DATABASE_URL as Django wants it, else a SQLite file in the data folder; raises Refusal("bad_database_url")."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # it only warns of what is refused below
+            found: dict[str, Any] = env.db("DATABASE_URL", default=f"sqlite:///{folder / 'portal.sqlite3'}")
+    except (ImproperlyConfigured, ValueError, KeyError):
+        found = {}
+    if not str(found.get("ENGINE", "")).startswith("django.db.backends.") or not found.get("NAME"):
+        raise Refusal(
+            "bad_database_url",
+            "DATABASE_URL is not the address of a database.",
+            "Write it as postgres://user:password@host:5432/name, or leave it out for a SQLite file.",
+        )
+    return found
 
 
 def celery_broker(redis_url: str) -> str:
