@@ -1,0 +1,138 @@
+"""What would have to change where nothing fits, with figures; all but the shorter prompt are predicted."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from jobs.procedure.estimate import Estimator, is_inspected
+from jobs.procedure.evidence import Evidence
+from jobs.procedure.strategy_limit import StrategyLimit
+from jobs.procedure.verdict import Limiter
+from jobs.procedure.words import bytes_text, speed_text, tokens_text, with_strategy
+from jobs.sizing.strategy import BASELINE, Strategy
+
+CHUNK_TOKENS = 512
+
+
+def to_change(evidence: Evidence, limits: Sequence[StrategyLimit], closest: StrategyLimit) -> list[dict[str, Any]]:
+    """Rows of {"what", "sentence", "figures"}."""
+    return [
+        *_bigger_device(evidence, limits),
+        *_shorter_prompt(evidence, closest),
+        *_fewer_sequences(evidence, limits),
+        *_combinations(evidence, limits),
+        *_looser_bounds(evidence, limits),
+    ]
+
+
+def needed_capacity_bytes(evidence: Evidence, strategy: Strategy) -> int:
+    """Predicted for the workload's longest context, headroom included."""
+    peak = evidence.curve(strategy).peak_bytes(evidence.grid.longest)
+    return round(peak / (1 - evidence.question.headroom_percent / 100))
+
+
+def _bigger_device(evidence: Evidence, limits: Sequence[StrategyLimit]) -> Iterator[dict[str, Any]]:
+    """For the normal cache and for the strategy that needs least; nothing where the memory would do already."""
+    short = [
+        limit.strategy for limit in limits if needed_capacity_bytes(evidence, limit.strategy) > _capacity(evidence)
+    ]
+    least = sorted(short, key=lambda strategy: needed_capacity_bytes(evidence, strategy))[:1]
+    for strategy in dict.fromkeys([strategy for strategy in (BASELINE, *least) if strategy in short]):
+        needed = needed_capacity_bytes(evidence, strategy)
+        yield _row(
+            "capacity",
+            f"A device with about {bytes_text(needed)} would hold the workload {with_strategy(strategy)} (predicted).",
+            strategy=str(strategy),
+            capacity_bytes=needed,
+            predicted=True,
+        )
+
+
+def _shorter_prompt(evidence: Evidence, closest: StrategyLimit) -> Iterator[dict[str, Any]]:
+    if closest.best is None:
+        return
+    prompt = closest.best.prompt
+    yield _row(
+        "prompt",
+        f"A prompt of at most {tokens_text(prompt)} fits {with_strategy(closest.strategy)} (measured).",
+        strategy=str(closest.strategy),
+        prompt_tokens=prompt,
+        context_tokens=closest.best.context,
+        predicted=False,
+    )
+
+
+def _fewer_sequences(evidence: Evidence, limits: Sequence[StrategyLimit]) -> Iterator[dict[str, Any]]:
+    """The most sequences for which any strategy's corrected estimate fits."""
+    for sequences in range(evidence.question.sequences - 1, 0, -1):
+        for limit in limits:
+            if limit.limited_by is Limiter.MEMORY and _fits(evidence, limit.strategy, limit.strategy, sequences):
+                yield _row(
+                    "sequences",
+                    f"{sequences} at once instead of {evidence.question.sequences} would fit "
+                    f"{with_strategy(limit.strategy)} (predicted).",
+                    strategy=str(limit.strategy),
+                    sequences=sequences,
+                    predicted=True,
+                )
+                return
+
+
+def _combinations(evidence: Evidence, limits: Sequence[StrategyLimit]) -> Iterator[dict[str, Any]]:
+    """Chunked prefill behind each strategy that ran without it, where that was inspected and not measured."""
+    chunks = [limit.strategy.chunk_tokens for limit in limits if limit.strategy.chunk_tokens]
+    measured = {str(limit.strategy) for limit in limits}
+    for limit in limits:
+        plain = limit.strategy
+        if plain == BASELINE or plain.chunk_tokens is not None:
+            continue
+        both = Strategy(
+            cache=plain.cache,
+            backend=plain.backend,
+            bits=plain.bits,
+            chunk_tokens=chunks[0] if chunks else CHUNK_TOKENS,
+        )
+        if str(both) in measured or not is_inspected(evidence.question, evidence.record, both):
+            continue
+        if _fits(evidence, both, plain, evidence.question.sequences):
+            yield _row(
+                "combination",
+                f"The combination {both.label} would fit (predicted, not measured; it is two changes).",
+                strategy=str(both),
+                predicted=True,
+            )
+
+
+def _looser_bounds(evidence: Evidence, limits: Sequence[StrategyLimit]) -> Iterator[dict[str, Any]]:
+    """A strategy that holds the workload and is only too slow for it, as measured."""
+    for limit in limits:
+        longest = evidence.at(limit.strategy, evidence.grid.longest)
+        if longest is None or longest.peak_bytes is None or longest.peak_bytes > evidence.bounds.budget_bytes:
+            continue
+        speed = longest.decode_tokens_per_s
+        if speed is not None:
+            yield _row(
+                "bounds",
+                f"The workload fits in memory {with_strategy(limit.strategy)}, at {speed_text(speed)} and with the "
+                f"first token after {longest.ttft_s or 0:.1f} s (measured): looser bounds on speed would do.",
+                strategy=str(limit.strategy),
+                decode_tokens_per_s=speed,
+                ttft_s=longest.ttft_s,
+                predicted=False,
+            )
+
+
+def _fits(evidence: Evidence, strategy: Strategy, corrected_as: Strategy, sequences: int) -> bool:
+    """By the estimate at the workload's longest, corrected by what `corrected_as` measured."""
+    peak, weights = Estimator.of(evidence.question, evidence.record, strategy, sequences).peak_and_weights(
+        evidence.grid.longest
+    )
+    rise = evidence.curve(corrected_as).correction.of(peak - weights)
+    return evidence.loaded.weights_bytes + rise <= evidence.bounds.budget_bytes
+
+
+def _capacity(evidence: Evidence) -> int:
+    return evidence.bounds.capacity_bytes
+
+
+def _row(what: str, sentence: str, **figures: Any) -> dict[str, Any]:
+    return {"what": what, "sentence": sentence, "figures": figures}

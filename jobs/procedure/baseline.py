@@ -1,0 +1,90 @@
+"""Stage 2: the normal cache, at short, typical and long contexts, up to the edge of memory and beyond it."""
+
+from collections.abc import Generator
+from typing import Any
+
+from jobs.procedure.contexts import short_prompt, typical_prompt
+from jobs.procedure.events import Event, Stage
+from jobs.procedure.evidence import Evidence, log
+from jobs.procedure.measurement import Outcome
+from jobs.procedure.verdict import Limiter, told
+from jobs.procedure.words import bytes_text, tokens_text
+from jobs.sizing.refusal import Refusal
+from jobs.sizing.strategy import BASELINE
+
+FAR_TIMES = 2  # on a CPU a shape is warmed without a limit first: that must not fill the machine
+
+
+def baseline(evidence: Evidence) -> Generator[Event, None, dict[str, Any]]:
+    """At most short, the edge as estimated, typical, the longest, and the edge again: five contexts."""
+    yield from _measure_short(evidence)
+    far = far_prompt(evidence)
+    if far < evidence.grid.longest:
+        yield log(_far_off(evidence, far))
+    typical = typical_prompt(evidence.question, evidence.grid.longest)
+    for prompt in sorted({min(typical, far), far}):
+        yield from evidence.measure(Stage.BASELINE, BASELINE, prompt)
+    edge = evidence.edge(BASELINE, None, far)
+    if memory_limits(evidence) and edge is not None:
+        yield from evidence.measure(Stage.BASELINE, BASELINE, edge)
+    limits = memory_limits(evidence)
+    yield log(_conclusion(evidence, limits=limits))
+    return {
+        "measurements": [measurement.as_json() for measurement in evidence.of(BASELINE)],
+        "memory_limits": limits,
+        "far_context": far + evidence.question.answer_tokens,
+    }
+
+
+def memory_limits(evidence: Evidence) -> bool:
+    """Whether memory keeps the normal cache from the workload's longest context: as measured, else as predicted."""
+    judged = evidence.judged(BASELINE)
+    longest = evidence.at(BASELINE, evidence.grid.longest)
+    if any(verdict.limiter is Limiter.MEMORY for _, verdict in judged):
+        return True
+    if longest is not None and longest.outcome is Outcome.OK:
+        return False
+    return evidence.curve(BASELINE).peak_bytes(evidence.grid.longest) > evidence.bounds.budget_bytes
+
+
+def far_prompt(evidence: Evidence) -> int:
+    """The workload's longest; on a CPU, no further than needs twice what the capacity leaves beside the weights."""
+    longest = evidence.grid.longest
+    if evidence.loaded.device["kind"] != "cpu":
+        return longest
+    weights = evidence.loaded.weights_bytes
+    most = weights + FAR_TIMES * max(0, evidence.bounds.capacity_bytes - weights)
+    curve = evidence.curve(BASELINE)
+    if curve.peak_bytes(longest) <= most:
+        return longest
+    within = [prompt for prompt in evidence.grid.prompts if curve.peak_bytes(prompt) <= most]
+    return max(within, default=evidence.grid.prompts[0])
+
+
+def _measure_short(evidence: Evidence) -> Generator[Event, None, None]:
+    short = yield from evidence.measure(Stage.BASELINE, BASELINE, short_prompt(evidence.grid.longest))
+    if short.outcome is Outcome.FAILED:
+        raise Refusal(
+            "baseline_failed",
+            f"The normal cache failed at {tokens_text(short.context)}: {told(short)}",
+            "Nothing can be compared with a baseline that does not run; try another precision or model revision.",
+        )
+
+
+def _far_off(evidence: Evidence, far: int) -> str:
+    answer = evidence.question.answer_tokens
+    return (
+        f"The workload's {tokens_text(evidence.grid.longest + answer)} are far beyond this memory, so the normal "
+        f"cache is measured no further than {tokens_text(far + answer)}: about twice what the capacity leaves beside "
+        "the weights."
+    )
+
+
+def _conclusion(evidence: Evidence, *, limits: bool) -> str:
+    context = tokens_text(evidence.grid.longest + evidence.question.answer_tokens)
+    budget = bytes_text(evidence.bounds.budget_bytes)
+    if limits:
+        return f"Memory is the limit: the normal cache does not fit the workload's {context} within {budget}."
+    return (
+        f"Memory is not the limit: the normal cache fits the workload's {context} within {budget}; no change is needed."
+    )

@@ -1,0 +1,80 @@
+"""Stage 1: weights, KV cache and working memory estimated, then measured beside it."""
+
+from collections.abc import Generator
+from typing import Any
+
+from jobs.procedure.contexts import grid_to, longest_prompt, short_prompt
+from jobs.procedure.estimate import Estimator
+from jobs.procedure.events import Event, EventKind, Stage
+from jobs.procedure.evidence import Evidence, log
+from jobs.procedure.measurement import Bench, Loaded
+from jobs.procedure.question import Question
+from jobs.procedure.verdict import Bounds
+from jobs.procedure.words import bytes_text, tokens_text
+from jobs.sizing.record import InspectionRecord
+from jobs.sizing.strategy import BASELINE
+
+
+def begin(question: Question, record: InspectionRecord, bench: Bench) -> Generator[Event, None, Evidence]:
+    """Estimate the workload's longest, load the model, and open the book of evidence."""
+    prompt = longest_prompt(question, record.native_context)
+    estimate = Estimator.of(question, record, BASELINE).at(prompt)
+    yield log(
+        f"Estimated for {tokens_text(prompt + question.answer_tokens)} with the normal cache: "
+        f"weights {bytes_text(estimate.weights_bytes)}, KV cache {bytes_text(estimate.kv_bytes)}, "
+        f"working memory {bytes_text(estimate.working_bytes)}; {bytes_text(estimate.peak_bytes)} at the peak."
+    )
+    loaded = bench.load()
+    yield Event(kind=EventKind.LOADED, data=_loaded(loaded))
+    bounds = Bounds.of(question, int(loaded.device["capacity_bytes"]))
+    return Evidence(question=question, record=record, bench=bench, loaded=loaded, bounds=bounds, grid=grid_to(prompt))
+
+
+def budgets(evidence: Evidence) -> Generator[Event, None, dict[str, Any]]:
+    """One short real run beside its estimate, and the estimate for the workload's longest context."""
+    prompt = short_prompt(evidence.grid.longest)
+    estimate = evidence.estimator(BASELINE).at(prompt)
+    measured = yield from evidence.measure(Stage.BUDGETS, BASELINE, prompt)
+    return {
+        "weights": beside(estimate.weights_bytes, evidence.loaded.weights_bytes),
+        "kv": beside(estimate.kv_bytes, measured.kv_bytes),
+        "working": beside(estimate.working_bytes, measured.working_bytes),
+        "peak": beside(estimate.peak_bytes, measured.peak_bytes),
+        "headroom_bytes": evidence.bounds.headroom_bytes,
+        "capacity_bytes": evidence.bounds.capacity_bytes,
+        "at_context": measured.context,
+        "workload": _workload(evidence),
+    }
+
+
+def beside(estimated: int, measured: int | None) -> dict[str, Any]:
+    """The error is of the estimate, in percent of what was measured; None where nothing was measured."""
+    error = None if not measured else round(100 * (estimated - measured) / measured, 2)
+    return {"estimated_bytes": estimated, "measured_bytes": measured, "error_percent": error}
+
+
+def _workload(evidence: Evidence) -> dict[str, Any]:
+    prompt = evidence.grid.longest
+    estimate = evidence.estimator(BASELINE).at(prompt)
+    return {
+        "context": prompt + evidence.question.answer_tokens,
+        "kv_prompt_bytes": estimate.kv_prefill_bytes,
+        "kv_answer_bytes": max(0, estimate.kv_bytes - estimate.kv_prefill_bytes),
+        "kv_bytes": estimate.kv_bytes,
+        "working_bytes": estimate.working_bytes,
+        "weights_bytes": estimate.weights_bytes,
+        "peak_bytes": estimate.peak_bytes,
+        "phase": str(estimate.phase),
+        "host_bytes": estimate.host_bytes,
+        "fits": estimate.peak_bytes <= evidence.bounds.budget_bytes,
+    }
+
+
+def _loaded(loaded: Loaded) -> dict[str, Any]:
+    return {
+        "device": dict(loaded.device),
+        "environment": dict(loaded.environment),
+        "weights_bytes": loaded.weights_bytes,
+        "load_s": loaded.load_s,
+        "random_weights": loaded.random_weights,
+    }

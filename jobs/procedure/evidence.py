@@ -1,0 +1,119 @@
+"""What a run has seen so far, and the asking for more."""
+
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass, field, replace
+
+from jobs.procedure.contexts import Grid
+from jobs.procedure.curve import Correction, Curve
+from jobs.procedure.estimate import Estimator, nearest_inspected
+from jobs.procedure.events import Event, EventKind, Stage
+from jobs.procedure.measurement import Ask, Bench, Loaded, Measurement, Outcome
+from jobs.procedure.pace import Pace
+from jobs.procedure.question import Depth, Question
+from jobs.procedure.verdict import Bounds, Verdict, judge, told
+from jobs.procedure.words import tokens_text, with_strategy
+from jobs.sizing.record import InspectionRecord
+from jobs.sizing.strategy import BASELINE, Strategy
+
+REPEATS: Mapping[Depth, tuple[int, int]] = {Depth.QUICK: (1, 1), Depth.FULL: (2, 4)}
+
+
+@dataclass(kw_only=True)
+class Evidence:
+    """Every point is measured once a run, whichever stage asks first."""
+
+    question: Question
+    record: InspectionRecord
+    bench: Bench
+    loaded: Loaded
+    bounds: Bounds
+    grid: Grid
+    _seen: dict[tuple[str, int], Measurement] = field(default_factory=dict)
+    _estimators: dict[str, Estimator] = field(default_factory=dict)
+
+    def measure(self, stage: Stage, strategy: Strategy, prompt: int) -> Generator[Event, None, Measurement]:
+        """Tells before and after; what was measured before comes back without a word."""
+        known = self.at(strategy, prompt)
+        if known is not None:
+            return known
+        context = prompt + self.question.answer_tokens
+        yield Event(kind=EventKind.MEASURING, data={"strategy": str(strategy), "context": context})
+        measurement = replace(self.bench.measure(self._ask(stage, strategy, prompt)), stage=str(stage))
+        self._seen[str(strategy), prompt] = measurement
+        yield Event(kind=EventKind.MEASUREMENT, data=measurement.as_json())
+        if measurement.outcome is not Outcome.OK:
+            yield log(_not_ok(measurement, strategy))
+        return measurement
+
+    def at(self, strategy: Strategy, prompt: int) -> Measurement | None:
+        return self._seen.get((str(strategy), prompt))
+
+    def of(self, strategy: Strategy) -> list[Measurement]:
+        """In rising order of context."""
+        mine = [measurement for (name, _), measurement in self._seen.items() if name == str(strategy)]
+        return sorted(mine, key=lambda measurement: measurement.prompt)
+
+    def judged(self, strategy: Strategy) -> list[tuple[Measurement, Verdict]]:
+        """What was really run, in rising order, with what it means for the question."""
+        pairs = [(measurement, judge(measurement, self.bounds)) for measurement in self.of(strategy)]
+        return [(measurement, verdict) for measurement, verdict in pairs if verdict is not None]
+
+    def estimator(self, strategy: Strategy) -> Estimator:
+        """Of the nearest strategy that the model was inspected with: only where to measure depends on it."""
+        name = str(strategy)
+        if name not in self._estimators:
+            nearest = nearest_inspected(self.question, self.record, strategy)
+            self._estimators[name] = Estimator.of(self.question, self.record, nearest)
+        return self._estimators[name]
+
+    def curve(self, strategy: Strategy) -> Curve:
+        seen = {m.prompt: m.peak_bytes for m in self.of(strategy) if m.peak_bytes and m.outcome is Outcome.OK}
+        return Curve(
+            estimate=self.estimator(strategy).peak_and_weights,
+            weights_bytes=self.loaded.weights_bytes,
+            seen=seen,
+            refused=tuple(m.prompt for m in self.of(strategy) if m.outcome is Outcome.OUT_OF_MEMORY),
+            capacity_bytes=self.bounds.capacity_bytes,
+            borrowed=Correction() if strategy == BASELINE else self.curve(BASELINE).correction,
+        )
+
+    def expects(self, strategy: Strategy, prompt: int) -> bool:
+        """Whether the corrected curve and the measured speeds predict an acceptable point."""
+        fits = self.curve(strategy).peak_bytes(prompt) <= self.bounds.budget_bytes
+        return fits and Pace.of(self.of(strategy)).allows(prompt, self.bounds)
+
+    def edge(self, strategy: Strategy, low: int | None, high: int | None) -> int | None:
+        """The last prompt strictly between the bounds up to which all are expected to be acceptable."""
+        curve, pace = self.curve(strategy), Pace.of(self.of(strategy))
+        last = None
+        for prompt in self.grid.between(low, high):
+            if curve.peak_bytes(prompt) > self.bounds.budget_bytes or not pace.allows(prompt, self.bounds):
+                break
+            last = prompt
+        return last
+
+    def _ask(self, stage: Stage, strategy: Strategy, prompt: int) -> Ask:
+        least, most = REPEATS[self.question.depth]
+        return Ask(
+            stage=str(stage),
+            strategy=strategy,
+            prompt_tokens=prompt,
+            answer_tokens=self.question.answer_tokens,
+            sequences=self.question.sequences,
+            capacity_bytes=self.bounds.capacity_bytes,
+            least_repeats=least,
+            most_repeats=most,
+        )
+
+
+def log(message: str) -> Event:
+    return Event(kind=EventKind.LOG, data={"message": message})
+
+
+def _not_ok(measurement: Measurement, strategy: Strategy) -> str:
+    where = f"at {tokens_text(measurement.context)} {with_strategy(strategy)}"
+    if measurement.outcome is Outcome.OUT_OF_MEMORY:
+        return f"Out of memory {where}, as a measurement: {told(measurement)}"
+    if measurement.outcome is Outcome.FAILED:
+        return f"The measurement {where} failed: {told(measurement)}"
+    return f"Not measured {where}: {told(measurement)}"

@@ -1,0 +1,70 @@
+"""The settings to paste into transformers' generate()."""
+
+import json
+from typing import Any
+
+from jobs.sizing.strategy import GROUP_ELEMENTS, QUANTIZED_AXIS, RESIDUAL_TOKENS, CacheKind, Strategy
+
+TORCH_DTYPES = {"bfloat16": "torch.bfloat16", "float16": "torch.float16", "float32": "torch.float32"}
+
+
+def generate_settings(strategy: Strategy, answer_tokens: int) -> dict[str, Any]:
+    """Keyword arguments of generate() beside the inputs; the answer's length and the cache alone."""
+    settings: dict[str, Any] = {"max_new_tokens": answer_tokens, "cache_implementation": _implementation(strategy)}
+    if strategy.is_quantized:
+        settings["cache_config"] = _cache_config(strategy)
+    if strategy.chunk_tokens is not None:
+        settings["prefill_chunk_size"] = strategy.chunk_tokens
+    if strategy.cache in (CacheKind.STATIC, CacheKind.OFFLOADED_STATIC):
+        settings["disable_compile"] = True  # as measured: compiling needs memory of its own
+    return settings
+
+
+def snippet(
+    strategy: Strategy, *, model: str, answer_tokens: int, dtype: str, attention: str, device: str, random_weights: bool
+) -> str:
+    """Python that loads the model and answers with these settings."""
+    settings = generate_settings(strategy, answer_tokens)
+    arguments = "".join(f"    {name}={_literal(value)},\n" for name, value in settings.items())
+    yours = "  # measured as an architecture only: name your own model here" if random_weights else ""
+    return (
+        "import torch\n"
+        "from transformers import AutoModelForCausalLM, AutoTokenizer\n"
+        "\n"
+        f"name = {json.dumps(model)}{yours}\n"
+        "tokenizer = AutoTokenizer.from_pretrained(name)\n"
+        "model = AutoModelForCausalLM.from_pretrained(\n"
+        f"    name, dtype={TORCH_DTYPES.get(dtype, json.dumps(dtype))}, attn_implementation={json.dumps(attention)}\n"
+        f").to({json.dumps(device)})\n"
+        f'inputs = tokenizer(prompt, return_tensors="pt").to({json.dumps(device)})\n'
+        "output = model.generate(\n"
+        "    **inputs,\n"
+        f"{arguments}"
+        ")\n"
+    )
+
+
+def _implementation(strategy: Strategy) -> str:
+    return "dynamic" if strategy.cache is CacheKind.DEFAULT else str(strategy.cache)
+
+
+def _cache_config(strategy: Strategy) -> dict[str, Any]:
+    """fp8 takes none of the group-wise options."""
+    if strategy.backend not in QUANTIZED_AXIS:
+        return {"backend": strategy.backend}
+    axis = QUANTIZED_AXIS[strategy.backend]
+    return {
+        "backend": strategy.backend,
+        "nbits": strategy.bits,
+        "axis_key": axis,
+        "axis_value": axis,
+        "q_group_size": GROUP_ELEMENTS,
+        "residual_length": RESIDUAL_TOKENS,
+    }
+
+
+def _literal(value: object) -> str:
+    """As Python; a dict on lines of its own."""
+    if isinstance(value, bool):
+        return str(value)
+    return json.dumps(value, indent=4).replace("\n", "\n    ")

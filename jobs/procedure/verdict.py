@@ -1,0 +1,106 @@
+"""Whether a measurement is good enough, and if not, what stands in the way."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from jobs.procedure.measurement import Measurement, Outcome
+from jobs.procedure.question import Question
+from jobs.procedure.words import bytes_text, seconds_text, speed_text
+
+
+class Limiter(StrEnum):
+    MEMORY = "memory"
+    SPEED = "speed"
+    TTFT = "ttft"
+    QUALITY = "quality"
+    HOST_MEMORY = "host_memory"
+    NATIVE_CONTEXT = "native_context"
+    WORKLOAD = "workload"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bounds:
+    """What an answer must respect. budget_bytes is the capacity without its headroom."""
+
+    capacity_bytes: int
+    headroom_bytes: int
+    min_decode_tokens_per_s: float | None = None
+    max_ttft_s: float | None = None
+    host_capacity_bytes: int | None = None
+
+    @property
+    def budget_bytes(self) -> int:
+        return self.capacity_bytes - self.headroom_bytes
+
+    @classmethod
+    def of(cls, question: Question, device_capacity_bytes: int) -> "Bounds":
+        capacity = question.capacity_bytes or device_capacity_bytes
+        return cls(
+            capacity_bytes=capacity,
+            headroom_bytes=round(capacity * question.headroom_percent / 100),
+            min_decode_tokens_per_s=question.min_decode_tokens_per_s,
+            max_ttft_s=question.max_ttft_s,
+            host_capacity_bytes=question.host_capacity_bytes,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdict:
+    """limiter is None where the point is acceptable, and where the strategy itself failed: no limit of memory."""
+
+    acceptable: bool
+    limiter: Limiter | None = None
+    reason: str = ""
+
+
+ACCEPTABLE = Verdict(acceptable=True)
+
+
+def judge(measurement: Measurement, bounds: Bounds) -> Verdict | None:
+    """None for a point that was never run: it says nothing."""
+    if measurement.outcome is Outcome.SKIPPED:
+        return None
+    if measurement.outcome is Outcome.OUT_OF_MEMORY:
+        return _limited(Limiter.MEMORY, f"out of memory within {bytes_text(bounds.capacity_bytes)}")
+    if measurement.outcome is Outcome.FAILED:
+        return Verdict(
+            acceptable=False, reason=f"it failed there, which says nothing about memory: {told(measurement)}"
+        )
+    return _memory(measurement, bounds) or _host(measurement, bounds) or _pace(measurement, bounds) or ACCEPTABLE
+
+
+def told(measurement: Measurement) -> str:
+    """The error's own sentence."""
+    return (measurement.error or {}).get("message", "no reason was given")
+
+
+def _memory(measurement: Measurement, bounds: Bounds) -> Verdict | None:
+    peak = measurement.peak_bytes
+    if peak is None or peak <= bounds.budget_bytes:
+        return None
+    return _limited(
+        Limiter.MEMORY, f"it needs {bytes_text(peak)} of the {bytes_text(bounds.budget_bytes)} that the headroom leaves"
+    )
+
+
+def _host(measurement: Measurement, bounds: Bounds) -> Verdict | None:
+    needed, most = measurement.host_bytes, bounds.host_capacity_bytes
+    if needed is None or most is None or needed <= most:
+        return None
+    return _limited(Limiter.HOST_MEMORY, f"it needs {bytes_text(needed)} of the {bytes_text(most)} of CPU RAM")
+
+
+def _pace(measurement: Measurement, bounds: Bounds) -> Verdict | None:
+    ttft, most = measurement.ttft_s, bounds.max_ttft_s
+    if ttft is not None and most is not None and ttft > most:
+        return _limited(
+            Limiter.TTFT, f"the first token comes after {seconds_text(ttft)}, more than {seconds_text(most)}"
+        )
+    speed, least = measurement.decode_tokens_per_s, bounds.min_decode_tokens_per_s
+    if speed is not None and least is not None and speed < least:
+        return _limited(Limiter.SPEED, f"it answers at {speed_text(speed)}, below {speed_text(least)}")
+    return None
+
+
+def _limited(limiter: Limiter, reason: str) -> Verdict:
+    return Verdict(acceptable=False, limiter=limiter, reason=reason)
