@@ -1,18 +1,25 @@
 """Every setting reads from the environment and has a default that runs on one machine."""
 
+import sys
 from pathlib import Path
 
 from csp.constants import NONE, SELF
 
-from kvportal.env import BASE_DIR, celery_broker, channel_layers, data_dir, env, secret_key
+from kvportal.env import BASE_DIR, celery_broker, channel_layers, data_dir, database, env, number, secret_key
 
 DATA_DIR = data_dir()
 MODELS_DIR = Path(env.str("MODELS_DIR", default="") or DATA_DIR / "models").expanduser().resolve()
 SECRET_KEY = secret_key(DATA_DIR)
 DEBUG = env.bool("DEBUG", default=False)
+HOST = env.str("HOST", default="127.0.0.1")
+PORT = number("PORT", default=8000)
+DEVICES = env.list("DEVICES", default=[])
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["127.0.0.1", "localhost", "[::1]"])
 CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
 METRICS_TOKEN = env.str("METRICS_TOKEN", default="")
+KVPORTAL_DEVICE = env.str("KVPORTAL_DEVICE", default="")  # a Celery worker's device: "cpu" or "cuda:N"
+WORKER_HOST = env.str("WORKER_HOST", default="")  # a worker's machine by name, where the host name changes
+MEASURING_PYTHON = env.str("MEASURING_PYTHON", default="") or sys.executable  # whose transformers is measured
 
 INSTALLED_APPS = [
     "daphne",
@@ -27,6 +34,7 @@ INSTALLED_APPS = [
     "channels",
     "csp",
     "jobs",
+    "kvportal",
 ]
 
 MIDDLEWARE = [
@@ -56,11 +64,12 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
             ],
+            "libraries": {"figures": "jobs.web.templatetags.figures"},
         },
     },
 ]
 
-DATABASES = {"default": env.db("DATABASE_URL", default=f"sqlite:///{DATA_DIR / 'portal.sqlite3'}")}
+DATABASES = {"default": database(DATA_DIR)}
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     DATABASES["default"]["OPTIONS"] = {
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",

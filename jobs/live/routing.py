@@ -1,3 +1,5 @@
-from django.urls import URLPattern
+from django.urls import path
 
-websocket_urlpatterns: list[URLPattern] = []
+from jobs.live.consumer import RunConsumer
+
+websocket_urlpatterns = [path("ws/runs/<int:run_id>/", RunConsumer.as_asgi())]

@@ -1,12 +1,16 @@
 """A model that somebody asked about, with the record of its inspection."""
 
+from django.conf import settings
 from django.db import models
 
 from jobs.models.choices import EntryState
 
 
 class ModelEntry(models.Model):
-    """`spec` is a ModelSpec and `record` an InspectionRecord, both as JSON; `error` a Refusal."""
+    """`spec` is a ModelSpec and `record` an InspectionRecord, both as JSON; `error` a Refusal.
+
+    woken_at: when an inspection was last asked for; attempts: how often one was begun since it was last settled.
+    """
 
     kind = models.CharField(max_length=16)
     name = models.CharField(max_length=300)
@@ -16,13 +20,20 @@ class ModelEntry(models.Model):
     record = models.JSONField(null=True)
     error = models.JSONField(null=True)
     config_hash = models.CharField(max_length=64, blank=True, default="")
+    requested_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="model_entries"
+    )
+    attempts = models.PositiveSmallIntegerField(default=0)
+    woken_at = models.DateTimeField(null=True)
     inspected_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         ordering = ["name"]
+        verbose_name_plural = "model entries"
         constraints = [
             models.UniqueConstraint(fields=["kind", "name", "revision"], name="model_entry_is_named_once"),
+            models.CheckConstraint(condition=models.Q(state__in=EntryState.values), name="entry_state_is_known"),
         ]
 
     def __str__(self) -> str:

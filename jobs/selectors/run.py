@@ -1,0 +1,75 @@
+"""Runs, as they stand in the database: the queue's truth too."""
+
+from typing import Any
+
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from jobs.models import ACTIVE_STATES, TERMINAL_STATES, Run, RunState
+
+HELD_STATES = frozenset({RunState.RUNNING, RunState.CANCELLING})
+
+
+def _runs() -> QuerySet[Run]:
+    return Run.objects.select_related("profile__model_entry", "worker", "submitted_by", "cancelled_by")
+
+
+def run_get(pk: int) -> Run:
+    """Raises Run.DoesNotExist."""
+    return _runs().get(pk=pk)
+
+
+def runs_recent(limit: int = 20) -> QuerySet[Run]:
+    """What has ended, the latest first."""
+    return _runs().filter(state__in=TERMINAL_STATES).order_by("-finished_at", "-pk")[:limit]
+
+
+def runs_active() -> QuerySet[Run]:
+    """What waits or runs, in the order in which it will be done."""
+    return _runs().filter(state__in=ACTIVE_STATES).order_by("queued_at", "pk")
+
+
+def runs_before(run: Run) -> int:
+    """How many runs of the same worker come first: the one it has, and those that have waited longer."""
+    mine = Run.objects.filter(worker=run.worker)
+    earlier = Q(queued_at__lt=run.queued_at) | Q(queued_at=run.queued_at, pk__lt=run.pk)
+    return mine.filter(Q(state__in=HELD_STATES) | Q(state=RunState.QUEUED) & earlier).exclude(pk=run.pk).count()
+
+
+def queue_position(run: Run) -> int | None:
+    """1: it is next. None: it does not wait."""
+    return runs_before(run) + 1 if run.state == RunState.QUEUED else None
+
+
+def queue_reason(run: Run) -> str:
+    """Why it waits, in a sentence; empty where it does not."""
+    if run.state != RunState.QUEUED:
+        return ""
+    worker = run.worker
+    if worker is None:
+        return "Its worker is gone: cancel it, and ask for another device."
+    where = f"{worker.device} of {worker.host}"
+    if not worker.is_alive(timezone.now()):
+        return f"No worker for {where} has been seen since {worker.seen_at:%Y-%m-%d %H:%M} UTC."
+    before = runs_before(run)
+    if before:
+        return f"{before} {'run' if before == 1 else 'runs'} before this one on {where}."
+    return f"Next on {where}."
+
+
+def events_after(run: Run, seq: int, limit: int = 500) -> list[dict[str, Any]]:
+    """At most `limit` events numbered above `seq`, in order."""
+    rows = run.events.filter(seq__gt=seq).order_by("seq")[:limit]
+    return [{"seq": row.seq, "kind": row.kind, "data": row.data, "at": row.created_at.isoformat()} for row in rows]
+
+
+def run_progress(run: Run, after: int, limit: int = 500) -> dict[str, Any]:
+    """What a watcher who has the events up to `after` is sent next, by websocket and by polling alike."""
+    position = queue_position(run)
+    queue = None if position is None else {"position": position, "reason": queue_reason(run)}
+    return {"events": events_after(run, after, limit), "state": run.state, "queue": queue}
+
+
+def measurements_of(run: Run) -> list[dict[str, Any]]:
+    """The contract's MEASUREMENTs, in the order in which they were made."""
+    return [row.data for row in run.measurements.order_by("pk")]

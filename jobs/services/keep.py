@@ -1,0 +1,60 @@
+"""Keeps a run that was answered in the foreground, by a command, without a worker."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from jobs.models import EntryState, Event, ModelEntry, Profile, Run, RunState
+from jobs.procedure.events import EventKind
+from jobs.procedure.question import Question
+from jobs.services.inspection import record_keep
+from jobs.services.presentable import presentable
+from jobs.services.record import measurement_keep
+from jobs.sizing.model_spec import ModelSpec
+from jobs.sizing.record import InspectionRecord
+
+
+@transaction.atomic
+def run_keep(
+    *,
+    name: str,
+    spec: ModelSpec,
+    question: Question,
+    record: InspectionRecord | None,
+    stages: Mapping[str, Any],
+    measurements: Iterable[Mapping[str, Any]],
+    device: Mapping[str, Any],
+    environment: Mapping[str, Any],
+) -> Run:
+    """A profile of that name with one run, done: as if a worker had answered it."""
+    entry, _ = ModelEntry.objects.get_or_create(
+        kind=str(spec.kind), name=spec.name, revision=spec.revision or "", defaults={"spec": spec.as_json()}
+    )
+    if record is not None and (entry.record is None or entry.state != EntryState.READY):
+        record_keep(entry=entry, record=record)
+    profile = Profile.objects.create(name=name[:120], model_entry=entry, question=question.as_json())
+    now = timezone.now()
+    run = Run.objects.create(
+        profile=profile,
+        question=question.as_json(),
+        state=RunState.DONE,
+        attempts=1,
+        started_at=now,
+        finished_at=now,
+        device=presentable(device),
+        environment=presentable(environment),
+        stages=presentable(stages),
+    )
+    told = [
+        *((EventKind.STAGE_FINISHED, {"stage": stage, "result": result}) for stage, result in stages.items()),
+        (EventKind.STATE, {"state": str(RunState.DONE), "message": "Answered by a command."}),
+    ]
+    for seq, (kind, data) in enumerate(told, start=1):
+        Event.objects.create(run=run, seq=seq, kind=str(kind), data=presentable(data))
+    Run.objects.filter(pk=run.pk).update(last_seq=len(told))
+    for measurement in measurements:
+        measurement_keep(run_id=run.pk, data=measurement)
+    run.refresh_from_db()
+    return run

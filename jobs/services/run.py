@@ -1,0 +1,83 @@
+"""Runs are submitted, asked again, and cancelled."""
+
+from functools import partial
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from jobs.models import EntryState, ModelEntry, Profile, Run, RunState, Worker, Workload
+from jobs.procedure.events import EventKind
+from jobs.procedure.question import Question
+from jobs.services.run_state import event_append, run_move
+from jobs.services.wake import run_wake_send
+from jobs.sizing.refusal import Refusal
+
+WAITING = Q(state=RunState.QUEUED)
+
+
+@transaction.atomic
+def run_submit(
+    *,
+    user: User | None,
+    name: str,
+    entry: ModelEntry,
+    question: Question,
+    worker: Worker,
+    workload: Workload | None = None,
+) -> Run:
+    """Save the question as a profile and queue its first run. Raises Refusal for a model that was refused."""
+    if entry.state == EntryState.REFUSED:
+        raise Refusal.from_json(entry.error or {"code": "refused", "message": f"{entry} was refused."})
+    if question.device != worker.device:
+        raise Refusal(
+            "wrong_device", f"{worker} measures on {worker.device}, not on {question.device}.", "Choose another device."
+        )
+    profile = Profile.objects.create(
+        name=(name.strip() or f"{entry} on {worker.device_name}")[:120],
+        owner=user,
+        model_entry=entry,
+        workload=workload,
+        worker=worker,
+        question=question.as_json(),
+    )
+    return _queue(profile, worker, user)
+
+
+@transaction.atomic
+def run_again(*, profile: Profile, user: User | None) -> Run:
+    """The same question once more, on the same worker."""
+    if profile.worker is None:
+        raise Refusal(
+            "no_worker", "The worker that this profile was measured on is gone.", "Make a new profile for another one."
+        )
+    return _queue(profile, profile.worker, user)
+
+
+def run_cancel(*, run: Run, user: User | None) -> Run:
+    """A queued run ends here; a running one is asked to stop, and its worker does; an ended one stays as it is."""
+    who = f" by {user.get_username()}" if user else ""
+    changes: dict[str, Any] = {"cancelled_by": user}
+    if not run_move(run_id=run.pk, to=RunState.CANCELLED, when=WAITING, message=f"Cancelled{who}.", **changes):
+        message = f"Cancelling: asked{who}."
+        run_move(run_id=run.pk, to=RunState.CANCELLING, when=Q(), message=message, **changes)
+    run.refresh_from_db()
+    return run
+
+
+def _queue(profile: Profile, worker: Worker, user: User | None) -> Run:
+    run = Run.objects.create(
+        profile=profile,
+        submitted_by=user,
+        worker=worker,
+        question=profile.question,
+        queue=worker.queue,
+        woken_at=timezone.now(),
+    )
+    data = {"state": str(RunState.QUEUED), "message": f"Waiting for {worker.device} of {worker.host}."}
+    event_append(run_id=run.pk, when=WAITING, kind=EventKind.STATE, data=data)
+    transaction.on_commit(partial(run_wake_send, run_id=run.pk, queue=run.queue))
+    run.refresh_from_db()
+    return run

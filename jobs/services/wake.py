@@ -1,0 +1,31 @@
+"""Wake-ups: Celery carries them, the database holds what there is to do. A lost one is sent again by the sweep."""
+
+import logging
+
+from django.utils import timezone
+from kombu.exceptions import OperationalError
+
+from jobs.models import ModelEntry, Run
+from kvportal.celery import INSPECT_QUEUE, app
+
+logger = logging.getLogger(__name__)
+
+
+def run_wake_send(*, run_id: int, queue: str) -> bool:
+    Run.objects.filter(pk=run_id).update(woken_at=timezone.now())
+    return _send("jobs.tasks.run_wake", run_id, queue)
+
+
+def model_inspect_send(*, entry_id: int) -> bool:
+    ModelEntry.objects.filter(pk=entry_id).update(woken_at=timezone.now())
+    return _send("jobs.tasks.model_inspect", entry_id, INSPECT_QUEUE)
+
+
+def _send(task: str, number: int, queue: str) -> bool:
+    """False where the broker could not be reached."""
+    try:
+        app.send_task(task, args=[number], queue=queue, retry=False)
+    except (OperationalError, OSError) as error:
+        logger.warning("%s(%s) was not sent, the sweep will send it again: %s", task, number, error)
+        return False
+    return True

@@ -1,0 +1,68 @@
+"""Named workloads."""
+
+from django.contrib.auth.models import User
+from django.db import IntegrityError, transaction
+
+from jobs.models import Workload
+from jobs.sizing.refusal import Refusal
+
+MOST_TOKENS = 2**31 - 1  # what the database's integers hold
+
+
+def workload_save(
+    *,
+    user: User | None,
+    name: str,
+    prompt_tokens: int,
+    typical_prompt_tokens: int,
+    answer_tokens: int,
+    sequences: int,
+) -> Workload:
+    """Make it, or change one's own of that name; somebody else's may be used, not changed."""
+    name = name.strip()
+    lengths = {
+        "prompt_tokens": prompt_tokens,
+        "typical_prompt_tokens": typical_prompt_tokens,
+        "answer_tokens": answer_tokens,
+        "sequences": sequences,
+    }
+    _refuse_nonsense(name, lengths)
+    try:
+        with transaction.atomic():
+            return _save(user, name, lengths)
+    except IntegrityError:  # another made the same name a moment before
+        with transaction.atomic():
+            return _save(user, name, lengths)
+
+
+def _save(user: User | None, name: str, lengths: dict[str, int]) -> Workload:
+    found = Workload.objects.select_for_update().filter(name=name).first()
+    if found is None:
+        return Workload.objects.create(name=name, owner=user, **lengths)
+    if all(getattr(found, field) == value for field, value in lengths.items()):
+        return found
+    if user is None or found.owner_id != user.pk:
+        raise Refusal(
+            "workload_taken",
+            f"There is a workload “{name}” with other lengths, and it is not yours.",
+            "Save it under another name.",
+        )
+    for field, value in lengths.items():
+        setattr(found, field, value)
+    found.save(update_fields=[*lengths])
+    return found
+
+
+def _refuse_nonsense(name: str, lengths: dict[str, int]) -> None:
+    if not name or len(name) > 80:
+        raise Refusal("bad_name", "A workload needs a name of 1 to 80 characters.", "Give it a shorter one.")
+    for field, value in lengths.items():
+        if not 1 <= value <= MOST_TOKENS:
+            what = field.replace("_", " ")
+            raise Refusal("bad_length", f"The workload's {what} cannot be {value}.", "Use a whole number above zero.")
+    if lengths["typical_prompt_tokens"] > lengths["prompt_tokens"]:
+        raise Refusal(
+            "bad_length",
+            "The typical prompt cannot be longer than the longest prompt.",
+            "Lower the typical prompt or raise the longest.",
+        )
