@@ -1,0 +1,1 @@
+"""Starts the portal's processes, watches them, and leaves none behind."""
