@@ -7,6 +7,7 @@ import atexit
 import os
 import shutil
 import tempfile
+from pathlib import Path
 
 from tests.postgres import postgres_url
 
@@ -17,9 +18,10 @@ if os.environ.get("KVPORTAL_TEST_DATABASE") == "postgres":
     os.environ["DATABASE_URL"] = postgres_url()
 
 from kvportal.settings import *  # noqa: F403
-from kvportal.settings import DATA_DIR, DATABASES, STORAGES
+from kvportal.settings import DATA_DIR, DATABASES, STATIC_ROOT, STORAGES
 
 STORAGES = STORAGES | {"staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}}
+Path(STATIC_ROOT).mkdir(parents=True, exist_ok=True)
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     DATABASES["default"]["TEST"] = {"NAME": str(DATA_DIR / "test.sqlite3")}  # a file: threads and workers see it too

