@@ -3,10 +3,10 @@
 from collections.abc import Generator
 from typing import Any
 
-from jobs.procedure.contexts import short_prompt, typical_prompt
+from jobs.procedure.contexts import typical_prompt
 from jobs.procedure.events import Event, Stage
 from jobs.procedure.evidence import Evidence, log
-from jobs.procedure.measurement import Outcome
+from jobs.procedure.measurement import Measurement, Outcome
 from jobs.procedure.verdict import Limiter, told
 from jobs.procedure.words import bytes_text, tokens_text
 from jobs.sizing.refusal import Refusal
@@ -16,23 +16,24 @@ FAR_TIMES = 2  # on a CPU a shape is warmed without a limit first: that must not
 
 
 def baseline(evidence: Evidence) -> Generator[Event, None, dict[str, Any]]:
-    """At most short, the edge as estimated, typical, the longest, and the edge again: five contexts."""
-    yield from _measure_short(evidence)
+    """At most five contexts: short, typical, the longest (or as far as can be), and two at the edge."""
+    short = yield from _measure_short(evidence)
     far = far_prompt(evidence)
-    if far < evidence.grid.longest:
+    if short.outcome is Outcome.OUT_OF_MEMORY:
+        far = short.prompt
+        yield log("Not even the short context fits, so longer ones are not tried.")
+    elif far < evidence.grid.longest:
         yield log(_far_off(evidence, far))
     typical = typical_prompt(evidence.question, evidence.grid.longest)
     for prompt in sorted({min(typical, far), far}):
         yield from evidence.measure(Stage.BASELINE, BASELINE, prompt)
-    edge = evidence.edge(BASELINE, None, far)
-    if memory_limits(evidence) and edge is not None:
-        yield from evidence.measure(Stage.BASELINE, BASELINE, edge)
     limits = memory_limits(evidence)
+    if limits:
+        yield from evidence.measure_edge(Stage.BASELINE, BASELINE, below=far)
     yield log(_conclusion(evidence, limits=limits))
     return {
         "measurements": [measurement.as_json() for measurement in evidence.of(BASELINE)],
         "memory_limits": limits,
-        "far_context": far + evidence.question.answer_tokens,
     }
 
 
@@ -61,14 +62,15 @@ def far_prompt(evidence: Evidence) -> int:
     return max(within, default=evidence.grid.prompts[0])
 
 
-def _measure_short(evidence: Evidence) -> Generator[Event, None, None]:
-    short = yield from evidence.measure(Stage.BASELINE, BASELINE, short_prompt(evidence.grid.longest))
+def _measure_short(evidence: Evidence) -> Generator[Event, None, Measurement]:
+    short = yield from evidence.measure(Stage.BASELINE, BASELINE, evidence.short)
     if short.outcome is Outcome.FAILED:
         raise Refusal(
             "baseline_failed",
             f"The normal cache failed at {tokens_text(short.context)}: {told(short)}",
             "Nothing can be compared with a baseline that does not run; try another precision or model revision.",
         )
+    return short
 
 
 def _far_off(evidence: Evidence, far: int) -> str:

@@ -1,10 +1,12 @@
 """Stage 1: weights, KV cache and working memory estimated, then measured beside it."""
 
 from collections.abc import Generator
+from itertools import takewhile
 from typing import Any
 
-from jobs.procedure.contexts import grid_to, longest_prompt, short_prompt
+from jobs.procedure.contexts import Grid, grid_to, longest_prompt, short_prompt, shorter_prompt
 from jobs.procedure.estimate import Estimator
+from jobs.procedure.estimate_rows import estimate_rows
 from jobs.procedure.events import Event, EventKind, Stage
 from jobs.procedure.evidence import Evidence, log
 from jobs.procedure.measurement import Bench, Loaded
@@ -18,7 +20,8 @@ from jobs.sizing.strategy import BASELINE
 def begin(question: Question, record: InspectionRecord, bench: Bench) -> Generator[Event, None, Evidence]:
     """Estimate the workload's longest, load the model, and open the book of evidence."""
     prompt = longest_prompt(question, record.native_context)
-    estimate = Estimator.of(question, record, BASELINE).at(prompt)
+    estimator = Estimator.of(question, record, BASELINE)
+    estimate = estimator.at(prompt)
     yield log(
         f"Estimated for {tokens_text(prompt + question.answer_tokens)} with the normal cache: "
         f"weights {bytes_text(estimate.weights_bytes)}, KV cache {bytes_text(estimate.kv_bytes)}, "
@@ -27,12 +30,21 @@ def begin(question: Question, record: InspectionRecord, bench: Bench) -> Generat
     loaded = bench.load()
     yield Event(kind=EventKind.LOADED, data=_loaded(loaded))
     bounds = Bounds.of(question, int(loaded.device["capacity_bytes"]))
-    return Evidence(question=question, record=record, bench=bench, loaded=loaded, bounds=bounds, grid=grid_to(prompt))
+    grid = grid_to(prompt)
+    return Evidence(
+        question=question,
+        record=record,
+        bench=bench,
+        loaded=loaded,
+        bounds=bounds,
+        grid=grid,
+        short=_short(estimator, bounds, grid),
+    )
 
 
 def budgets(evidence: Evidence) -> Generator[Event, None, dict[str, Any]]:
     """One short real run beside its estimate, and the estimate for the workload's longest context."""
-    prompt = short_prompt(evidence.grid.longest)
+    prompt = evidence.short
     estimate = evidence.estimator(BASELINE).at(prompt)
     measured = yield from evidence.measure(Stage.BUDGETS, BASELINE, prompt)
     return {
@@ -44,6 +56,7 @@ def budgets(evidence: Evidence) -> Generator[Event, None, dict[str, Any]]:
         "capacity_bytes": evidence.bounds.capacity_bytes,
         "at_context": measured.context,
         "workload": _workload(evidence),
+        "estimates": estimate_rows(evidence.question, evidence.record, evidence.grid.longest),
     }
 
 
@@ -68,6 +81,15 @@ def _workload(evidence: Evidence) -> dict[str, Any]:
         "host_bytes": estimate.host_bytes,
         "fits": estimate.peak_bytes <= evidence.bounds.budget_bytes,
     }
+
+
+def _short(estimator: Estimator, bounds: Bounds, grid: Grid) -> int:
+    """A context that is expected to fit, so that there is something to compare with."""
+    usual = short_prompt(grid.longest)
+    if estimator.at(usual).peak_bytes <= bounds.budget_bytes:
+        return usual
+    fitting = takewhile(lambda prompt: estimator.at(prompt).peak_bytes <= bounds.budget_bytes, grid.prompts)
+    return shorter_prompt(grid, max(fitting, default=None))
 
 
 def _loaded(loaded: Loaded) -> dict[str, Any]:

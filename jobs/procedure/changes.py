@@ -3,7 +3,6 @@
 from collections.abc import Generator
 from typing import Any
 
-from jobs.procedure.contexts import short_prompt
 from jobs.procedure.cost import cost
 from jobs.procedure.events import Event, Stage
 from jobs.procedure.evidence import Evidence, log
@@ -45,7 +44,6 @@ def _try(evidence: Evidence, strategy: Strategy) -> Generator[Event, None, dict[
     if reason is not None:
         yield log(f"Not possible {with_strategy(strategy)}: {reason}")
         return _left_out(strategy, applicable=False, reason=reason, measurements=evidence.of(strategy))
-    short = short_prompt(evidence.grid.longest)
     return {
         "strategy": str(strategy),
         "label": strategy.label,
@@ -55,7 +53,7 @@ def _try(evidence: Evidence, strategy: Strategy) -> Generator[Event, None, dict[
         "changes": strategy.changes,
         "one_change_proven": changed is not None,
         "measurements": [measurement.as_json() for measurement in evidence.of(strategy)],
-        "cost": cost(evidence.at(BASELINE, short), evidence.at(strategy, short)),
+        "cost": cost(evidence.at(BASELINE, evidence.short), evidence.at(strategy, evidence.short)),
         "quality": None,
     }
 
@@ -72,12 +70,10 @@ def refusal(evidence: Evidence, strategy: Strategy) -> str | None:
 
 def _measure(evidence: Evidence, strategy: Strategy) -> Generator[Event, None, None]:
     """The short context, then the workload's longest or, where that is not expected to fit, the corrected edge."""
-    short = yield from evidence.measure(Stage.CHANGES, strategy, short_prompt(evidence.grid.longest))
+    short = yield from evidence.measure(Stage.CHANGES, strategy, evidence.short)
     if short.outcome in (Outcome.FAILED, Outcome.SKIPPED):
         return
-    edge = evidence.edge(strategy, None, None)
-    if edge is not None and edge != short.prompt:
-        yield from evidence.measure(Stage.CHANGES, strategy, edge)
+    yield from evidence.measure_edge(Stage.CHANGES, strategy, below=None)
 
 
 def _failure(evidence: Evidence, strategy: Strategy) -> str | None:

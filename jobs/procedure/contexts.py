@@ -64,6 +64,13 @@ def short_prompt(longest: int) -> int:
     return min(longest, max(SHORT_LEAST_TOKENS, min(quarter, SHORT_MOST_TOKENS)))
 
 
+def shorter_prompt(grid: Grid, edge: int | None) -> int:
+    """The short prompt where the usual one is beyond the estimated edge of memory: about half of what fits."""
+    least = min(SHORT_LEAST_TOKENS, grid.longest)
+    half = max((prompt for prompt in grid.prompts if edge is not None and 2 * prompt <= edge), default=least)
+    return max(half, least)
+
+
 def down(tokens: int) -> int:
     return tokens - tokens % MULTIPLE_TOKENS
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import fmean
 
-WIDE_ENOUGH = 1.25  # two points nearer than this tell an offset, not a slope
-RATIO_LEAST, RATIO_MOST = 0.5, 2.0
+WIDE_ENOUGH = 1.5  # two points nearer than this tell an offset, not a slope
+RATIO_LEAST, RATIO_MOST = 0.1, 5.0
 
 
 @dataclass(frozen=True, kw_only=True)

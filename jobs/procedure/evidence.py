@@ -15,12 +15,13 @@ from jobs.procedure.words import tokens_text, with_strategy
 from jobs.sizing.record import InspectionRecord
 from jobs.sizing.strategy import BASELINE, Strategy
 
+EDGE_TRIES = 2
 REPEATS: Mapping[Depth, tuple[int, int]] = {Depth.QUICK: (1, 1), Depth.FULL: (2, 4)}
 
 
 @dataclass(kw_only=True)
 class Evidence:
-    """Every point is measured once a run, whichever stage asks first."""
+    """Every point is measured once a run, whichever stage asks first. `short` is the short context's prompt."""
 
     question: Question
     record: InspectionRecord
@@ -28,6 +29,7 @@ class Evidence:
     loaded: Loaded
     bounds: Bounds
     grid: Grid
+    short: int
     _seen: dict[tuple[str, int], Measurement] = field(default_factory=dict)
     _estimators: dict[str, Estimator] = field(default_factory=dict)
 
@@ -67,20 +69,18 @@ class Evidence:
         return self._estimators[name]
 
     def curve(self, strategy: Strategy) -> Curve:
-        seen = {m.prompt: m.peak_bytes for m in self.of(strategy) if m.peak_bytes and m.outcome is Outcome.OK}
+        """A point whose measured peak lay beyond the capacity has a peak to learn from; a refused one has none."""
+        seen = {m.prompt: m.peak_bytes for m in self.of(strategy) if m.peak_bytes and self._is_whole(m)}
         return Curve(
             estimate=self.estimator(strategy).peak_and_weights,
             weights_bytes=self.loaded.weights_bytes,
             seen=seen,
-            refused=tuple(m.prompt for m in self.of(strategy) if m.outcome is Outcome.OUT_OF_MEMORY),
+            refused=tuple(
+                m.prompt for m in self.of(strategy) if m.outcome is Outcome.OUT_OF_MEMORY and m.prompt not in seen
+            ),
             capacity_bytes=self.bounds.capacity_bytes,
             borrowed=Correction() if strategy == BASELINE else self.curve(BASELINE).correction,
         )
-
-    def expects(self, strategy: Strategy, prompt: int) -> bool:
-        """Whether the corrected curve and the measured speeds predict an acceptable point."""
-        fits = self.curve(strategy).peak_bytes(prompt) <= self.bounds.budget_bytes
-        return fits and Pace.of(self.of(strategy)).allows(prompt, self.bounds)
 
     def edge(self, strategy: Strategy, low: int | None, high: int | None) -> int | None:
         """The last prompt strictly between the bounds up to which all are expected to be acceptable."""
@@ -91,6 +91,21 @@ class Evidence:
                 break
             last = prompt
         return last
+
+    def measure_edge(self, stage: Stage, strategy: Strategy, *, below: int | None) -> Generator[Event, None, None]:
+        """The edge as expected, and once more where that was not acceptable and taught something."""
+        for _ in range(EDGE_TRIES):
+            edge = self.edge(strategy, None, below)
+            if edge is None or self.at(strategy, edge) is not None:
+                return
+            measurement = yield from self.measure(stage, strategy, edge)
+            verdict = judge(measurement, self.bounds)
+            if verdict is None or verdict.acceptable:
+                return
+
+    def _is_whole(self, measurement: Measurement) -> bool:
+        beyond = (measurement.peak_bytes or 0) > self.bounds.capacity_bytes
+        return measurement.outcome is Outcome.OK or (measurement.outcome is Outcome.OUT_OF_MEMORY and beyond)
 
     def _ask(self, stage: Stage, strategy: Strategy, prompt: int) -> Ask:
         least, most = REPEATS[self.question.depth]

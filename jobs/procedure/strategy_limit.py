@@ -58,7 +58,10 @@ def find_limit(evidence: Evidence, strategy: Strategy) -> Generator[Event, None,
 
 
 def next_prompt(evidence: Evidence, strategy: Strategy) -> int | None:
-    """Where to measure next; None once the limit stands between two neighbouring steps, or at the workload's end."""
+    """Where to measure next; None once the limit stands between two neighbouring steps, or at the workload's end.
+
+    The corrected curve says where, until it was wrong too often: then the middle.
+    """
     judged = evidence.judged(strategy)
     best, failing = bracket(judged)
     low = best.prompt if best else None
@@ -66,7 +69,8 @@ def next_prompt(evidence: Evidence, strategy: Strategy) -> int | None:
     inner = evidence.grid.between(low, high)
     if not judged or not inner:
         return None
-    if _times_wrong(evidence, strategy, low) > 1:
+    trusted = 0 if low is None else 1
+    if _times_wrong(evidence, strategy, low) > trusted:
         return inner[len(inner) // 2]
     return evidence.edge(strategy, low, high) or inner[0]
 

@@ -1,0 +1,143 @@
+"""The rows that plots, tables and downloads are all made from: nothing is drawn that is not in one of them."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from jobs.sizing.strategy import BASELINE, Strategy
+
+
+@dataclass(frozen=True, kw_only=True)
+class PointRow:
+    """One measured point; figures are None where nothing was measured. `reason` is the error's sentence."""
+
+    strategy: str
+    label: str
+    context: int
+    prompt: int
+    outcome: str
+    stage: str
+    peak_bytes: int | None
+    kv_bytes: int | None
+    kv_prefill_bytes: int | None
+    working_bytes: int | None
+    host_bytes: int | None
+    ttft_s: float | None
+    decode_tokens_per_s: float | None
+    total_s: float | None
+    repeats: int
+    spread: float | None
+    reason: str
+
+    @property
+    def ran(self) -> bool:
+        return self.outcome == "ok"
+
+
+@dataclass(frozen=True, kw_only=True)
+class EstimateRow:
+    strategy: str
+    label: str
+    context: int
+    peak_bytes: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class BudgetRow:
+    """The three budgets at their common peak, so that they add up to it. `source` is "estimated" or "measured"."""
+
+    label: str
+    source: str
+    context: int
+    weights_bytes: int
+    kv_bytes: int
+    working_bytes: int
+
+    @property
+    def peak_bytes(self) -> int:
+        return self.weights_bytes + self.kv_bytes + self.working_bytes
+
+
+def point_rows(measurements: Iterable[Mapping[str, Any]]) -> list[PointRow]:
+    """The baseline first, then the strategies as they came; each in rising order of context."""
+    rows = [_point(measurement) for measurement in measurements]
+    order = strategies_of(rows)
+    return sorted(rows, key=lambda row: (order.index(row.strategy), row.context))
+
+
+def estimate_rows(estimates: Iterable[Mapping[str, Any]]) -> list[EstimateRow]:
+    return [
+        EstimateRow(
+            strategy=row["strategy"],
+            label=Strategy.parse(row["strategy"]).label,
+            context=row["context"],
+            peak_bytes=row["peak_bytes"],
+        )
+        for row in estimates
+    ]
+
+
+def budget_rows(stages: Mapping[str, Any]) -> list[BudgetRow]:
+    """Estimated and measured at the short context, and estimated at the workload's longest."""
+    budgets = stages.get("budgets")
+    if not budgets:
+        return []
+    workload, at = budgets["workload"], budgets["at_context"]
+    rows = [
+        _at_peak(budgets, "estimated", f"estimated at {at:,}", at),
+        _at_peak(budgets, "measured", f"measured at {at:,}", at),
+        _budget(
+            label=f"estimated at {workload['context']:,}",
+            source="estimated",
+            context=workload["context"],
+            peak=workload["peak_bytes"],
+            weights=workload["weights_bytes"],
+            working=workload["working_bytes"],
+        ),
+    ]
+    return [row for row in rows if row is not None]
+
+
+def strategies_of(rows: Sequence[PointRow | EstimateRow]) -> list[str]:
+    """In order of appearance, the baseline first."""
+    names = list(dict.fromkeys(row.strategy for row in rows))
+    return sorted(names, key=lambda name: name != str(BASELINE))
+
+
+def _point(measurement: Mapping[str, Any]) -> PointRow:
+    figures = {name: measurement.get(name) for name in PointRow.__dataclass_fields__ if name not in _TOLD}
+    return PointRow(
+        strategy=measurement["strategy"],
+        label=Strategy.parse(measurement["strategy"]).label,
+        context=measurement["context"],
+        prompt=measurement["prompt"],
+        outcome=measurement["outcome"],
+        stage=measurement.get("stage", ""),
+        repeats=measurement.get("repeats") or 0,
+        reason=(measurement.get("error") or {}).get("message", ""),
+        **figures,
+    )
+
+
+_TOLD = {"strategy", "label", "context", "prompt", "outcome", "stage", "repeats", "reason"}
+
+
+def _at_peak(budgets: Mapping[str, Any], source: str, label: str, context: int) -> BudgetRow | None:
+    peak, weights, working = (budgets[name][f"{source}_bytes"] for name in ("peak", "weights", "working"))
+    return _budget(label=label, source=source, context=context, peak=peak, weights=weights, working=working)
+
+
+def _budget(
+    *, label: str, source: str, context: int, peak: int | None, weights: int | None, working: int | None
+) -> BudgetRow | None:
+    """None where one of them was not measured."""
+    if peak is None or weights is None or working is None:
+        return None
+    return BudgetRow(
+        label=label,
+        source=source,
+        context=context,
+        weights_bytes=weights,
+        kv_bytes=peak - weights - working,
+        working_bytes=working,
+    )

@@ -1,0 +1,164 @@
+"""`manage.py profile MODEL --prompt N --answer N`: the whole procedure in the foreground."""
+
+import json
+import signal
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import CommandParser
+
+from jobs.management.answering_command import FAILED, INTERRUPTED, AnsweringCommand
+from jobs.management.profile_arguments import add_arguments, question_of
+from jobs.management.profile_text import answer_text
+from jobs.management.progress import Progress
+from jobs.procedure.events import Event, EventKind
+from jobs.procedure.measurement import Cancelled
+from jobs.procedure.question import Question
+from jobs.procedure.question_check import refuse_impossible
+from jobs.procedure.run import answer
+from jobs.running.bench import ProcessBench
+from jobs.running.inspection import inspect_model
+from jobs.running.model_source import resolve_model
+from jobs.running.process import MeasuringProcess
+from jobs.sizing.model_spec import ModelSpec
+from jobs.sizing.record import InspectionRecord
+from jobs.sizing.refusal import Refusal
+from jobs.sizing.strategy import BASELINE
+
+
+class Interrupt:
+    """Set by Ctrl-C; whatever measures asks it a few times a second and ends its process."""
+
+    def __init__(self) -> None:
+        self.asked = False
+
+    def __call__(self) -> bool:
+        return self.asked
+
+    def set(self, *_: object) -> None:
+        self.asked = True
+
+
+@dataclass(kw_only=True)
+class Told:
+    """What the events of a run add up to."""
+
+    stages: dict[str, Any] = field(default_factory=dict)
+    measurements: list[Mapping[str, Any]] = field(default_factory=list)
+    device: Mapping[str, Any] = field(default_factory=dict)
+    environment: Mapping[str, Any] = field(default_factory=dict)
+    error: dict[str, str] | None = None
+
+    def hear(self, event: Event) -> None:
+        match event.kind:
+            case EventKind.LOADED:
+                self.device, self.environment = event.data["device"], event.data["environment"]
+            case EventKind.MEASUREMENT:
+                self.measurements.append(event.data)
+            case EventKind.STAGE_FINISHED:
+                self.stages[event.data["stage"]] = event.data["result"]
+
+
+class Command(AnsweringCommand):
+    help = "Find out by measuring how much context a model can be given on a device, and with which cache strategy."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        add_arguments(parser)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        question = question_of(options)
+        interrupt = Interrupt()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, interrupt.set)
+        progress = Progress(stream=sys.stderr)
+        spec = resolve_model(options["model"], models_dir=settings.MODELS_DIR, any_folder=True)
+        try:
+            record = _inspected(spec, question, interrupt, progress)
+            told = _answered(spec, question, record, interrupt, progress)
+        except Cancelled:
+            progress.done()
+            self.stderr.write("Stopped; the measuring process has ended.")
+            sys.exit(INTERRUPTED)
+        run_id = _kept(options["save"], spec, question, record, told) if options["save"] and not told.error else None
+        self._say(told, run_id, as_json=options["json"])
+        if told.error:
+            sys.exit(FAILED)
+
+    def _say(self, told: Told, run_id: int | None, *, as_json: bool) -> None:
+        if as_json:
+            self.stdout.write(json.dumps(_run_json(told, run_id)))
+        elif told.error:
+            self.stderr.write(f"The run failed. {told.error['message']} {told.error['hint']}".rstrip())
+        else:
+            self.stdout.write(answer_text(told.stages))
+
+
+def _inspected(spec: ModelSpec, question: Question, interrupt: Interrupt, progress: Progress) -> InspectionRecord:
+    progress.tell("reading the model's layers")
+    with MeasuringProcess(python=settings.MEASURING_PYTHON, cancelled=interrupt) as process:
+        record = inspect_model(
+            spec,
+            dtypes=(question.dtype,),
+            sequences=(question.sequences,),
+            strategies=tuple(dict.fromkeys(str(strategy) for strategy in (BASELINE, *question.strategies))),
+            attention=question.attention,
+            cancelled=interrupt,
+            process=process,
+        )
+    refuse_impossible(question, record)
+    return record
+
+
+def _answered(
+    spec: ModelSpec, question: Question, record: InspectionRecord, interrupt: Interrupt, progress: Progress
+) -> Told:
+    """A refusal before the model was loaded goes through; one after it is the run's failure."""
+    told = Told()
+    try:
+        with ProcessBench(
+            spec=spec,
+            question=question,
+            cancelled=interrupt,
+            tell=progress.tell,
+            python=settings.MEASURING_PYTHON,
+        ) as bench:
+            for event in answer(question, record, bench):
+                told.hear(event)
+                progress.event(event)
+    except Refusal as refusal:
+        if not told.device:
+            raise
+        told.error = refusal.as_json()
+    finally:
+        progress.done()
+    return told
+
+
+def _kept(name: str, spec: ModelSpec, question: Question, record: InspectionRecord, told: Told) -> int:
+    from jobs.services.keep import run_keep
+
+    run = run_keep(
+        name=name,
+        spec=spec,
+        question=question,
+        record=record,
+        stages=told.stages,
+        measurements=told.measurements,
+        device=told.device,
+        environment=told.environment,
+    )
+    return int(run.pk)
+
+
+def _run_json(told: Told, run_id: int | None) -> dict[str, Any]:
+    return {
+        "run": run_id,
+        "state": "failed" if told.error else "done",
+        "error": told.error,
+        "environment": dict(told.environment),
+        "device": dict(told.device),
+        "stages": told.stages,
+    }

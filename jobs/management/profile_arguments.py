@@ -1,0 +1,127 @@
+"""The profile command's flags, and the question that they ask."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from django.core.management.base import CommandParser
+
+from jobs.procedure.defaults import HEADROOM_PERCENT, strategies_for, typical_prompt_tokens
+from jobs.procedure.question import Depth, Question
+from jobs.sizing.refusal import Refusal
+from jobs.sizing.strategy import BASELINE, Strategy
+from jobs.sizing.units import DTYPE_BYTES, parse_size
+
+ATTENTIONS = ("sdpa", "eager")
+MOST_DIGITS = 12
+Value = TypeVar("Value")
+
+
+def add_arguments(parser: CommandParser) -> None:
+    """Values are read by `question_of`, so that a bad one is refused with a sentence."""
+    parser.add_argument(
+        "model", help="a built-in architecture, a folder with config.json, or a Hub id org/name[@revision]"
+    )
+    parser.add_argument("--prompt", required=True, metavar="TOKENS", help="the workload's longest prompt")
+    parser.add_argument("--answer", required=True, metavar="TOKENS", help="new tokens of an answer")
+    parser.add_argument("--typical-prompt", metavar="TOKENS", help="default: half of the longest")
+    parser.add_argument("--sequences", default="1", metavar="N", help="sequences at once")
+    parser.add_argument("--dtype", default="bfloat16", help=", ".join(DTYPE_BYTES))
+    parser.add_argument("--weights", default="as-stored", help="as-stored")
+    parser.add_argument("--attention", default="sdpa", help=", ".join(ATTENTIONS))
+    parser.add_argument("--device", default="cpu", help="cpu or cuda:N")
+    parser.add_argument("--capacity", metavar="SIZE", help="280MiB, 24GiB; default: all of the device")
+    parser.add_argument("--headroom", default=str(HEADROOM_PERCENT), metavar="PERCENT", help="part of it kept free")
+    parser.add_argument("--min-speed", metavar="TOKENS_PER_S", help="least answer speed of one sequence")
+    parser.add_argument("--max-ttft", metavar="SECONDS", help="longest time to the first token")
+    parser.add_argument("--max-kl", metavar="X", help="bound on quality")
+    parser.add_argument("--host-capacity", metavar="SIZE", help="CPU RAM that offloading may take")
+    parser.add_argument("--strategies", metavar="NAME,…", help="default,static,quantized:hqq:4,chunked:512,…")
+    parser.add_argument("--compare-anyway", action="store_true", help="try the strategies where memory is no limit too")
+    parser.add_argument("--depth", default="quick", help="quick or full")
+    parser.add_argument("--time-cap", metavar="MINUTES", help="measure nothing new after this long")
+    parser.add_argument("--save", metavar="NAME", help="keep the answer in the portal as a profile of this name")
+
+
+def question_of(options: Mapping[str, Any]) -> Question:
+    """Raises Refusal for a value that cannot be read and for what this version cannot do."""
+    _refuse_unbuilt(options)
+    device = options["device"]
+    prompt = _whole("prompt", options["prompt"])
+    typical = options["typical_prompt"]
+    time_cap_min = _optional(options, "time_cap", _number)
+    return Question(
+        model=options["model"],
+        prompt_tokens=prompt,
+        typical_prompt_tokens=typical_prompt_tokens(prompt) if typical is None else _whole("typical_prompt", typical),
+        answer_tokens=_whole("answer", options["answer"]),
+        sequences=_whole("sequences", options["sequences"]),
+        dtype=_one_of("dtype", options["dtype"], tuple(DTYPE_BYTES)),
+        attention=_one_of("attention", options["attention"], ATTENTIONS),
+        device=device,
+        capacity_bytes=_optional(options, "capacity", _size),
+        headroom_percent=_number("headroom", options["headroom"]),
+        min_decode_tokens_per_s=_optional(options, "min_speed", _number),
+        max_ttft_s=_optional(options, "max_ttft", _number),
+        host_capacity_bytes=_optional(options, "host_capacity", _size),
+        strategies=_strategies(options["strategies"], device),
+        compare_anyway=options["compare_anyway"],
+        depth=Depth(_one_of("depth", options["depth"], tuple(Depth))),
+        time_cap_s=None if time_cap_min is None else 60 * time_cap_min,
+    )
+
+
+def _refuse_unbuilt(options: Mapping[str, Any]) -> None:
+    if options["weights"] != "as-stored":
+        raise Refusal(
+            "not_supported", "Weights are measured as stored; bnb4 and bnb8 are not supported.", "Leave --weights out."
+        )
+    if "," in options["device"]:
+        raise Refusal("not_supported", "A model spread over several devices is not supported.", "Name one device.")
+    if options["max_kl"] is not None:
+        raise Refusal(
+            "not_supported",
+            "Quality is not measured, so a bound on it cannot be kept.",
+            "Leave --max-kl out; a quantized cache is then recommended provisionally.",
+        )
+
+
+def _strategies(text: str | None, device: str) -> tuple[Strategy, ...]:
+    if text is None:
+        return strategies_for("cuda" if device.startswith("cuda") else "cpu")
+    named = dict.fromkeys(Strategy.parse(name) for name in text.split(",") if name.strip())
+    return tuple(strategy for strategy in named if strategy != BASELINE)
+
+
+def _optional(options: Mapping[str, Any], name: str, read: Callable[[str, str], Value]) -> Value | None:
+    return None if options[name] is None else read(name, options[name])
+
+
+def _whole(name: str, text: str) -> int:
+    if text.isascii() and text.isdigit() and len(text) <= MOST_DIGITS:
+        return int(text)
+    raise _bad(name, text, "a whole number")
+
+
+def _number(name: str, text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        raise _bad(name, text, "a number") from None
+    if number != number or number in (float("inf"), float("-inf")):
+        raise _bad(name, text, "a number")
+    return number
+
+
+def _size(name: str, text: str) -> int:
+    return parse_size(text)
+
+
+def _one_of(name: str, text: str, allowed: tuple[str, ...]) -> str:
+    if text in allowed:
+        return text
+    raise _bad(name, text, f"one of {', '.join(allowed)}")
+
+
+def _bad(name: str, text: str, wanted: str) -> Refusal:
+    flag = f"--{name.replace('_', '-')}"
+    return Refusal(f"bad_{name}", f"{flag} must be {wanted}, not “{text[:40]}”.", f"Change {flag}.")

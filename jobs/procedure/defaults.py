@@ -1,0 +1,18 @@
+"""What a question asks where nobody says otherwise."""
+
+from jobs.sizing.strategy import Strategy
+
+HEADROOM_PERCENT = 10
+STRATEGIES = ("static", "quantized:hqq:8", "quantized:hqq:4", "quantized:quanto:4", "chunked:512")
+OFFLOADED = ("offloaded", "offloaded_static")
+
+
+def strategies_for(device_kind: str) -> tuple[Strategy, ...]:
+    """On a GPU the offloading strategies too: a CPU has nowhere to move its cache to."""
+    names = (*STRATEGIES, *OFFLOADED) if device_kind == "cuda" else STRATEGIES
+    return tuple(Strategy.parse(name) for name in names)
+
+
+def typical_prompt_tokens(prompt_tokens: int) -> int:
+    """Half of the longest."""
+    return max(1, prompt_tokens // 2)
