@@ -1,5 +1,6 @@
 """Who is signed in."""
 
+import hashlib
 from importlib import import_module
 from types import SimpleNamespace
 from typing import cast
@@ -9,9 +10,17 @@ from django.contrib.auth import get_user
 from django.contrib.auth.models import AnonymousUser, User
 from django.http import HttpRequest
 
+from jobs.models import SetupLink
+
 
 def account_exists() -> bool:
     return User.objects.exists()
+
+
+def setup_link_open(token: str) -> bool:
+    """Whether the link's token would still make the first account."""
+    digest = hashlib.sha256(token.encode()).hexdigest()
+    return not account_exists() and SetupLink.objects.filter(token_sha256=digest, used_at=None).exists()
 
 
 def session_user(session_key: str | None) -> User | None:

@@ -1,0 +1,38 @@
+"""Signing in, and the first account."""
+
+from typing import Any
+
+from django import forms
+from django.contrib.auth.forms import AuthenticationForm
+
+
+class SignInForm(AuthenticationForm):
+    error_messages = {
+        "invalid_login": "This user name and password do not go together.",
+        "inactive": "This account is closed.",
+    }
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.fields["username"].label = "User name"
+
+
+class FirstAccountForm(forms.Form):
+    username = forms.CharField(
+        label="User name", max_length=150, widget=forms.TextInput(attrs={"autocomplete": "username", "autofocus": True})
+    )
+    password = forms.CharField(
+        label="Password",
+        strip=False,
+        help_text="At least 8 characters, not all digits, not a common one.",
+        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
+    )
+    again = forms.CharField(
+        label="The password again", strip=False, widget=forms.PasswordInput(attrs={"autocomplete": "new-password"})
+    )
+
+    def clean_again(self) -> str:
+        again = str(self.cleaned_data["again"])
+        if again != self.cleaned_data.get("password"):
+            raise forms.ValidationError("The two passwords differ.")
+        return again

@@ -1,0 +1,83 @@
+"""Fields that read what people write: counts with separators, sizes with units, bounds with a sentence."""
+
+import re
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+
+from jobs.sizing.refusal import Refusal
+from jobs.sizing.units import bytes_text, parse_size
+
+_WHOLE = re.compile(r"\d{1,20}", re.ASCII)
+_DECIMAL = re.compile(r"\d{1,12}(\.\d{1,6})?", re.ASCII)
+
+
+class CountField(forms.CharField):
+    """A whole number from `least` to `most`; 4,096 and 4 096 are read as 4096."""
+
+    def __init__(self, *, least: int = 1, most: int, unit: str = "tokens", **options: Any) -> None:
+        self.least, self.most, self.unit = least, most, unit
+        options.setdefault("widget", forms.TextInput(attrs={"inputmode": "numeric", "autocomplete": "off"}))
+        super().__init__(max_length=30, **options)
+
+    def clean(self, value: Any) -> int | None:
+        text = re.sub(r"[\s,_]", "", super().clean(value))
+        if not text:
+            return None
+        if not _WHOLE.fullmatch(text):
+            raise ValidationError(f"Write a whole number of {self.unit}, such as {max(self.least, 32):,}.")
+        count = int(text)
+        if not self.least <= count <= self.most:
+            raise ValidationError(f"Use {self.least:,} to {self.most:,} {self.unit}; {count:,} is outside of that.")
+        return count
+
+
+class AmountField(forms.CharField):
+    """A decimal from `least` to `most`; 2,5 is refused, for nobody knows what it means."""
+
+    def __init__(self, *, least: float = 0.0, most: float, zero: bool = False, unit: str, **options: Any) -> None:
+        self.least, self.most, self.zero, self.unit = least, most, zero, unit
+        options.setdefault("widget", forms.TextInput(attrs={"inputmode": "decimal", "autocomplete": "off"}))
+        super().__init__(max_length=30, **options)
+
+    def clean(self, value: Any) -> float | None:
+        text = super().clean(value).strip()
+        if not text:
+            return None
+        if not _DECIMAL.fullmatch(text):
+            raise ValidationError(f"Write a number of {self.unit} with a decimal point, such as 2.5.")
+        amount = float(text)
+        if not self.least <= amount <= self.most or (amount == 0 and not self.zero):
+            least = f"{self.least:g}" if self.zero or self.least else "more than 0"
+            raise ValidationError(f"Use {least} to {self.most:,g} {self.unit}.")
+        return amount
+
+
+class SizeField(forms.CharField):
+    """Bytes as 300MiB or 24GiB; blank is None."""
+
+    def __init__(self, **options: Any) -> None:
+        options.setdefault("widget", forms.TextInput(attrs={"autocomplete": "off", "placeholder": "all of it"}))
+        super().__init__(max_length=40, **options)
+
+    def clean(self, value: Any) -> int | None:
+        text = super().clean(value).strip()
+        if not text:
+            return None
+        try:
+            return parse_size(text)
+        except Refusal as refusal:
+            raise ValidationError(said(refusal)) from refusal
+
+    def prepare_value(self, value: Any) -> Any:
+        """A clone's capacity, back in words that read as the same number of bytes."""
+        if not isinstance(value, int):
+            return value
+        text = bytes_text(value)
+        return text if parse_size(text) == value else f"{value}B"
+
+
+def said(refusal: Refusal) -> str:
+    """A refusal as a field's error: the sentence and what to change."""
+    return f"{refusal.message} {refusal.hint}".strip()

@@ -1,0 +1,305 @@
+"""The question's form: three fields for a first try, the rest with defaults."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.utils import timezone
+
+from jobs.models import Worker, Workload
+from jobs.procedure.question import Depth, Question
+from jobs.selectors.worker import devices_for_form
+from jobs.selectors.workload import workloads_list
+from jobs.sizing.record import InspectionRecord
+from jobs.sizing.refusal import Refusal
+from jobs.sizing.strategy import BASELINE, Strategy
+from jobs.sizing.units import bytes_text
+from jobs.web.forms.choices import DEPTHS, DTYPES, FIRST_STRATEGIES, STRATEGIES
+from jobs.web.forms.fields import AmountField, CountField, SizeField, said
+
+MOST_TOKENS = 10_000_000
+MOST_SEQUENCES = 4096
+MOST_STRATEGIES = 12
+WORKLOAD_FIELDS = {"workload", "workload_name", "typical_prompt_tokens", "sequences", "revision", "name"}
+TYPICAL_PART = 4  # without a typical prompt, a quarter of the longest
+
+
+class QuestionForm(forms.Form):
+    model = forms.CharField(
+        label="Model",
+        max_length=300,
+        help_text="A built-in architecture, a folder below the models folder, or a Hub id such as org/name.",
+        error_messages={"required": "Name a model."},
+        widget=forms.TextInput(attrs={"list": "models", "autocomplete": "off", "spellcheck": "false"}),
+    )
+    prompt_tokens = CountField(label="Longest prompt", most=MOST_TOKENS, required=False)
+    answer_tokens = CountField(label="Answer", most=MOST_TOKENS, required=False)
+    revision = forms.CharField(
+        label="Revision",
+        max_length=120,
+        required=False,
+        help_text="Of a Hub model: a branch, a tag or a commit. Blank is its main branch.",
+    )
+    workload = forms.ModelChoiceField(
+        label="Saved workload",
+        queryset=Workload.objects.none(),
+        required=False,
+        empty_label="the lengths in this form",
+        help_text="Its lengths are used in place of those typed here.",
+        error_messages={"invalid_choice": "That workload is gone; choose another."},
+    )
+    typical_prompt_tokens = CountField(
+        label="Typical prompt", most=MOST_TOKENS, required=False, help_text="Blank is a quarter of the longest."
+    )
+    sequences = CountField(
+        label="Sequences at once", most=MOST_SEQUENCES, unit="sequences", required=False, help_text="Blank is one."
+    )
+    workload_name = forms.CharField(
+        label="Save these lengths as", max_length=80, required=False, help_text="To use them with other models."
+    )
+    dtype = forms.ChoiceField(
+        label="Precision",
+        choices=DTYPES,
+        required=False,
+        error_messages={"invalid_choice": "Choose one of bfloat16, float16 and float32."},
+    )
+    worker = forms.ModelChoiceField(
+        label="Device",
+        queryset=Worker.objects.none(),
+        required=False,
+        empty_label=None,
+        error_messages={"invalid_choice": "That device’s worker is gone; choose another."},
+    )
+    capacity = SizeField(
+        label="Capacity",
+        required=False,
+        help_text="What the run may use, such as 24GiB or 300MiB. Blank is all of the device.",
+    )
+    headroom_percent = AmountField(
+        label="Headroom",
+        least=0,
+        most=90,
+        zero=True,
+        unit="percent",
+        required=False,
+        help_text="Kept free; blank is 10.",
+    )
+    min_speed = AmountField(
+        label="Minimum speed", most=100_000, unit="tokens/s", required=False, help_text="Of one sequence’s answer."
+    )
+    max_ttft = AmountField(
+        label="Latest first token", most=86_400, unit="seconds", required=False, help_text="After the prompt is sent."
+    )
+    strategies = forms.MultipleChoiceField(
+        label="Strategies to try",
+        choices=[(name, label) for name, label, _ in STRATEGIES],
+        required=False,
+        error_messages={"invalid_choice": "“%(value)s” is not a cache strategy."},
+    )
+    more_strategies = forms.CharField(
+        label="More strategies",
+        max_length=300,
+        required=False,
+        help_text="Names as on the command line, separated by commas, such as quantized:hqq:4+chunked:256.",
+    )
+    compare_anyway = forms.BooleanField(label="Compare even if the normal cache fits", required=False)
+    depth = forms.ChoiceField(
+        label="Depth",
+        choices=[(value, label) for value, label, _ in DEPTHS],
+        required=False,
+        error_messages={"invalid_choice": "Choose quick or full."},
+    )
+    name = forms.CharField(
+        label="Name", max_length=120, required=False, help_text="Blank is the model and its workload."
+    )
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.devices = devices_for_form()
+        self.choose("workload").queryset = workloads_list()
+        device = self.choose("worker")
+        device.queryset = Worker.objects.all()
+        device.choices = [(worker.pk, _device_label(worker)) for worker in self.devices]
+        for name, field in self.fields.items():
+            field.widget.attrs.update(self._described(name, field))
+
+    def choose(self, name: str) -> "forms.ModelChoiceField[Any]":
+        field = self.fields[name]
+        assert isinstance(field, forms.ModelChoiceField)  # noqa: S101 (declared so above)
+        return field
+
+    def clean_more_strategies(self) -> tuple[Strategy, ...]:
+        names = [name for name in self.cleaned_data["more_strategies"].split(",") if name.strip()]
+        try:
+            return tuple(Strategy.parse(name) for name in names)
+        except Refusal as refusal:
+            raise ValidationError(said(refusal)) from refusal
+
+    def clean_worker(self) -> Worker:
+        worker = self.cleaned_data["worker"] or next(iter(self.devices), None)
+        if worker is None:
+            raise ValidationError("No worker has connected yet: start one with make run, then send this again.")
+        if not worker.is_alive(timezone.now()):
+            raise ValidationError(f"The worker of {worker.device_name} is silent: start it again or choose another.")
+        return worker
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or self.cleaned_data
+        self._take_workload(cleaned)
+        if "typical_prompt_tokens" in cleaned and cleaned.get("prompt_tokens"):
+            self._typical(cleaned)
+        self._fill(cleaned)
+        self._capacity(cleaned)
+        self._strategies(cleaned)
+        return cleaned
+
+    def _take_workload(self, cleaned: dict[str, Any]) -> None:
+        """A saved workload's lengths go before typed ones; without either a length is missing."""
+        workload = cleaned.get("workload")
+        for name, missing in {"prompt_tokens": "longest prompt", "answer_tokens": "answer"}.items():
+            if workload:
+                cleaned[name] = getattr(workload, name)
+                self.errors.pop(name, None)
+            elif name in cleaned and cleaned[name] is None:
+                self.add_error(name, f"Say how many tokens the {missing} has.")
+        if workload:
+            cleaned["typical_prompt_tokens"] = workload.typical_prompt_tokens
+            cleaned["sequences"] = workload.sequences
+
+    def _typical(self, cleaned: dict[str, Any]) -> None:
+        longest, typical = cleaned["prompt_tokens"], cleaned["typical_prompt_tokens"]
+        if typical is None:
+            cleaned["typical_prompt_tokens"] = max(1, longest // TYPICAL_PART)
+        elif typical > longest:
+            self.add_error(
+                "typical_prompt_tokens", f"The typical prompt cannot exceed the longest, {longest:,} tokens."
+            )
+
+    def _fill(self, cleaned: dict[str, Any]) -> None:
+        """What a blank stands for."""
+        defaults: dict[str, Any] = {"sequences": 1, "headroom_percent": 10.0, "dtype": "bfloat16", "depth": "quick"}
+        for name, value in defaults.items():
+            if name in cleaned and cleaned[name] in (None, ""):
+                cleaned[name] = value
+
+    def _capacity(self, cleaned: dict[str, Any]) -> None:
+        capacity, worker = cleaned.get("capacity"), cleaned.get("worker")
+        if capacity and worker and worker.capacity_bytes and capacity > worker.capacity_bytes:
+            whole = bytes_text(worker.capacity_bytes)
+            self.add_error("capacity", f"{worker.device_name} has {whole}: ask for that or less.")
+
+    def _strategies(self, cleaned: dict[str, Any]) -> None:
+        chosen = [Strategy.parse(name) for name in cleaned.get("strategies", [])]
+        every = dict.fromkeys(s for s in (*chosen, *cleaned.get("more_strategies", ())) if s != BASELINE)
+        if len(every) > MOST_STRATEGIES:
+            self.add_error("more_strategies", f"Try at most {MOST_STRATEGIES} strategies in one run.")
+        cleaned["every_strategy"] = tuple(every)
+
+    def check_record(self, record: InspectionRecord) -> None:
+        """What only the inspected model can refuse: its own maximum, and weights larger than the capacity."""
+        cleaned = self.cleaned_data
+        context = cleaned["prompt_tokens"] + cleaned["answer_tokens"]
+        if record.native_context and context > record.native_context:
+            self.add_error(
+                "prompt_tokens",
+                f"{cleaned['model']} reads at most {record.native_context:,} tokens; this prompt and answer are "
+                f"{context:,}. {_shorter(record.native_context, cleaned['answer_tokens'])}",
+            )
+        weights_bytes = record.weights_bytes.get(cleaned["dtype"])
+        capacity_bytes = cleaned["capacity"] or cleaned["worker"].capacity_bytes
+        if weights_bytes and capacity_bytes and weights_bytes >= capacity_bytes:
+            self.add_error(
+                "capacity",
+                f"The weights alone take {bytes_text(weights_bytes)} in {cleaned['dtype']}, which leaves nothing of "
+                f"{bytes_text(capacity_bytes)}. Raise the capacity, or choose a smaller model.",
+            )
+
+    def question(self, model: str) -> Question:
+        """What was asked, of a form that is valid."""
+        cleaned = self.cleaned_data
+        return Question(
+            model=model,
+            prompt_tokens=cleaned["prompt_tokens"],
+            typical_prompt_tokens=cleaned["typical_prompt_tokens"],
+            answer_tokens=cleaned["answer_tokens"],
+            sequences=cleaned["sequences"],
+            dtype=cleaned["dtype"],
+            device=cleaned["worker"].device,
+            capacity_bytes=cleaned["capacity"],
+            headroom_percent=cleaned["headroom_percent"],
+            min_decode_tokens_per_s=cleaned["min_speed"],
+            max_ttft_s=cleaned["max_ttft"],
+            strategies=cleaned["every_strategy"],
+            compare_anyway=cleaned["compare_anyway"],
+            depth=Depth(cleaned["depth"]),
+        )
+
+    def _described(self, name: str, field: forms.Field) -> dict[str, str]:
+        """Errors and hints belong to their field for a screen reader too."""
+        parts = [f"id_{name}_helptext"] if field.help_text else []
+        if self.is_bound and name in self.errors:
+            return {"aria-invalid": "true", "aria-describedby": " ".join([f"id_{name}_error", *parts])}
+        return {"aria-describedby": parts[0]} if parts else {}
+
+    @property
+    def folded_errors(self) -> bool:
+        """Whether the part with device, bounds and strategies must open to show what was refused."""
+        return bool(
+            set(self.errors) - {"model", "prompt_tokens", "answer_tokens", "depth", "__all__"} - WORKLOAD_FIELDS
+        )
+
+    @property
+    def workload_errors(self) -> bool:
+        """The same for the part with the workload."""
+        return bool(set(self.errors) & WORKLOAD_FIELDS)
+
+
+def first_question() -> dict[str, Any]:
+    """What an empty form starts with."""
+    return {
+        "prompt_tokens": "4096",
+        "answer_tokens": "256",
+        "headroom_percent": "10",
+        "strategies": FIRST_STRATEGIES,
+        "depth": "quick",
+        "dtype": "bfloat16",
+    }
+
+
+def like(question: Mapping[str, Any], *, model: str, revision: str, worker_id: int | None) -> dict[str, Any]:
+    """A form's values for the question of a profile."""
+    boxes = {name for name, _, _ in STRATEGIES}
+    return {
+        "model": model,
+        "revision": revision,
+        "prompt_tokens": question["prompt_tokens"],
+        "answer_tokens": question["answer_tokens"],
+        "typical_prompt_tokens": question["typical_prompt_tokens"],
+        "sequences": question["sequences"],
+        "dtype": question["dtype"],
+        "worker": worker_id,
+        "capacity": question["capacity_bytes"],
+        "headroom_percent": f"{question['headroom_percent']:g}",
+        "min_speed": _blank(question["min_decode_tokens_per_s"]),
+        "max_ttft": _blank(question["max_ttft_s"]),
+        "strategies": [name for name in question["strategies"] if name in boxes],
+        "more_strategies": ", ".join(name for name in question["strategies"] if name not in boxes),
+        "compare_anyway": question["compare_anyway"],
+        "depth": question["depth"],
+    }
+
+
+def _blank(value: float | None) -> str:
+    return "" if value is None else f"{value:g}"
+
+
+def _shorter(native_context: int, answer_tokens: int) -> str:
+    left = native_context - answer_tokens
+    return f"Ask for at most {left:,} of prompt." if left > 0 else "Shorten the answer too."
+
+
+def _device_label(worker: Worker) -> str:
+    silent = "" if worker.is_alive(timezone.now()) else ", silent"
+    size = f", {bytes_text(worker.capacity_bytes)}" if worker.capacity_bytes else ""
+    return f"{worker.device_name} ({worker.device}{size}{silent})"

@@ -1,0 +1,57 @@
+"""What the model field offers and what is already known of a model as typed."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from django.conf import settings
+
+from jobs.models import ModelEntry
+from jobs.running.model_source import resolve_model
+from jobs.sizing import architectures
+from jobs.sizing.model_spec import ModelKind, ModelSpec
+from jobs.web.formats import parameters, tokens
+
+MOST_FOLDERS = 200
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelOffer:
+    """`name` is what the field takes."""
+
+    name: str
+    note: str
+
+
+def model_offers() -> list[ModelOffer]:
+    """Built-in architectures, then the folders with a config below the models folder."""
+    return [_architecture_offer(name) for name in architectures.names()] + _folder_offers(settings.MODELS_DIR)
+
+
+def _architecture_offer(name: str) -> ModelOffer:
+    known = architectures.get(name)
+    limit = f", up to {tokens(known.native_context)}" if known.native_context else ""
+    return ModelOffer(name=name, note=f"built-in, {parameters(known.parameters)} parameters{limit}")
+
+
+def _folder_offers(models_dir: Path) -> list[ModelOffer]:
+    """At one and two levels below the models folder, the first few hundred."""
+    configs = [*models_dir.glob("*/config.json"), *models_dir.glob("*/*/config.json")]
+    names = sorted(str(config.parent.relative_to(models_dir)) for config in configs)
+    return [ModelOffer(name=str(models_dir / name), note="folder") for name in names[:MOST_FOLDERS]]
+
+
+def spec_of(text: str, revision: str) -> ModelSpec:
+    """Raises Refusal for what is no model."""
+    return resolve_model(text, revision=revision or None, models_dir=settings.MODELS_DIR, any_folder=False)
+
+
+def entry_of(spec: ModelSpec) -> ModelEntry | None:
+    """The entry of a model that somebody asked about before."""
+    return ModelEntry.objects.filter(kind=str(spec.kind), name=spec.name, revision=spec.revision or "").first()
+
+
+def parameters_of(spec: ModelSpec, entry: ModelEntry | None) -> int | None:
+    """From the inspection's record, else from the built-in architecture's own line."""
+    if entry and entry.record:
+        return int(entry.record["parameters"])
+    return architectures.get(spec.name).parameters if spec.kind is ModelKind.ARCHITECTURE else None

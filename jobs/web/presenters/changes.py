@@ -1,0 +1,113 @@
+"""The strategies tried: how far each goes, and what it costs at the short context."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from jobs.web.formats import strategy_label, strategy_series
+from jobs.web.presenters.limits import LIMITED_BY
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShortCost:
+    """Against the baseline at the same context. saved_bytes: of peak memory; fractions: of the baseline's figure."""
+
+    context: int
+    saved_bytes: int | None
+    speed_change: float | None
+    ttft_change: float | None
+
+    @property
+    def extra_bytes(self) -> int:
+        """What the strategy needs more than the baseline."""
+        return max(0, -(self.saved_bytes or 0))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChangeRow:
+    name: str
+    label: str
+    series: str
+    applicable: bool
+    reason: str
+    context: int | None
+    limited_by: str
+    failed_at: int | None
+    confirmed: bool
+    recommended: bool
+    cost: ShortCost | None
+    settings: str
+    quality: str
+
+
+def change_rows(stages: Mapping[str, Any]) -> list[ChangeRow]:
+    """The baseline first, then each change; empty before there is a limit or a change."""
+    limit = stages.get("limit") or {}
+    changes = stages.get("changes") or []
+    if not limit and not changes:
+        return []
+    rows = [_row({"strategy": "default", "applicable": True}, limit)]
+    return rows + [_row(change, limit) for change in changes]
+
+
+def _row(change: Mapping[str, Any], limit: Mapping[str, Any]) -> ChangeRow:
+    name = change["strategy"]
+    found = (limit.get("by_strategy") or {}).get(name) or {}
+    settings = change.get("settings_changed") or {}
+    return ChangeRow(
+        name=name,
+        label=strategy_label(name),
+        series=strategy_series(name),
+        applicable=change["applicable"] is True,
+        reason=_reason(change),
+        context=found.get("context"),
+        limited_by=LIMITED_BY.get(str(found.get("limited_by")), ""),
+        failed_at=found.get("first_failing_context"),
+        confirmed=bool(found.get("confirmed")),
+        recommended=bool(limit) and name == limit.get("strategy"),
+        cost=short_cost(change.get("cost")),
+        settings="; ".join(f"{key} = {_plain(value)}" for key, value in settings.items()),
+        quality=_quality(change),
+    )
+
+
+def _reason(change: Mapping[str, Any]) -> str:
+    """Why it was not tried: not applicable (False), or not needed (None), which its own words say."""
+    reason = str(change.get("reason") or "")
+    return f"not applicable: {reason}" if change["applicable"] is False else reason
+
+
+def short_cost(cost: Mapping[str, Any] | None) -> ShortCost | None:
+    """From the procedure's ratios, change / baseline at the same context."""
+    if not cost:
+        return None
+    return ShortCost(
+        context=cost["context"],
+        saved_bytes=cost.get("saved_bytes"),
+        speed_change=_less_one(cost.get("decode_ratio")),
+        ttft_change=_less_one(cost.get("ttft_ratio")),
+    )
+
+
+def _less_one(ratio: float | None) -> float | None:
+    return None if ratio is None else ratio - 1
+
+
+def _quality(change: Mapping[str, Any]) -> str:
+    quality = change.get("quality")
+    if not quality:
+        return "not measured" if str(change["strategy"]).startswith("quantized") and change["applicable"] else ""
+    if quality.get("mean_kl") is not None:
+        return f"mean KL {quality['mean_kl']:.3g}"
+    return str(quality.get("message", ""))
+
+
+def _plain(value: Any) -> str:
+    """A setting's value; [before, after] pairs become the value after."""
+    if isinstance(value, Mapping) and {"baseline", "change"} <= set(value):
+        return f"{_plain(value['baseline'])} → {_plain(value['change'])}"
+    if isinstance(value, list | tuple) and len(value) == 2:
+        return f"{_plain(value[0])} → {_plain(value[1])}"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key} {_plain(item)}" for key, item in value.items()) or "none"
+    return "not set" if value is None else str(value)

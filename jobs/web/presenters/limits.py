@@ -1,0 +1,112 @@
+"""The answer of a run: the max context, what limits it, and what would have to change."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from jobs.web.formats import size, strategy_label, strategy_series, tokens
+
+LIMITED_BY = {
+    "memory": "device memory",
+    "speed": "the minimum speed",
+    "ttft": "the time to first token",
+    "quality": "the bound on quality",
+    "host_memory": "CPU RAM",
+    "native_context": "the model’s own maximum",
+    "workload": "the workload",
+}
+UNLIMITED = {"workload", "native_context"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """context is None where not even the shortest prompt fits."""
+
+    context: int | None
+    strategy: str
+    series: str
+    fits: bool
+    title: str
+    verdict: str
+    limited_by: str
+    ran_at: int | None
+    failed_at: int | None
+    failed_why: str
+    confirmed: bool
+    provisional: bool
+    headroom_bytes: int | None
+    capacity_bytes: int | None
+    headroom_percent: float
+    to_change: tuple[str, ...]
+    beyond: str
+    holds_for: str
+    snippet: str
+
+
+def answer(stages: Mapping[str, Any], question: Mapping[str, Any]) -> Answer | None:
+    """From the limit stage; None before it finished."""
+    limit = stages.get("limit")
+    if not limit:
+        return None
+    budgets = stages.get("budgets") or {}
+    context, name = limit.get("context"), str(limit.get("strategy") or "default")
+    fits = bool(limit.get("fits_workload"))
+    return Answer(
+        context=context,
+        strategy=strategy_label(name),
+        series=strategy_series(name),
+        fits=fits,
+        title=_title(context, fits),
+        verdict=str(limit.get("verdict") or ""),
+        limited_by=LIMITED_BY.get(str(limit.get("limited_by")), str(limit.get("limited_by") or "")),
+        ran_at=context,
+        failed_at=limit.get("first_failing_context"),
+        failed_why=_failed_why(limit),
+        confirmed=bool(limit.get("confirmed")),
+        provisional=bool(limit.get("provisional")),
+        headroom_bytes=budgets.get("headroom_bytes"),
+        capacity_bytes=budgets.get("capacity_bytes"),
+        headroom_percent=question["headroom_percent"],
+        to_change=tuple(row["sentence"] for row in limit.get("to_change") or ()),
+        beyond=_beyond(limit),
+        holds_for=str(limit.get("holds_for") or ""),
+        snippet=str(limit.get("snippet") or ""),
+    )
+
+
+def limit_in_short(stages: Mapping[str, Any]) -> dict[str, Any] | None:
+    """What lists print of an answer: context, strategy, limited by, fits."""
+    limit = stages.get("limit")
+    if not limit:
+        return None
+    return {
+        "context": limit.get("context"),
+        "strategy": strategy_label(str(limit.get("strategy") or "default")),
+        "limited_by": LIMITED_BY.get(str(limit.get("limited_by")), ""),
+        "fits": bool(limit.get("fits_workload")),
+        "capacity": size((stages.get("budgets") or {}).get("capacity_bytes")),
+    }
+
+
+def _title(context: int | None, fits: bool) -> str:
+    if fits:
+        return "Max context"
+    return "Nothing fits. The closest" if context else "Nothing fits"
+
+
+def _failed_why(limit: Mapping[str, Any]) -> str:
+    """The reason without its context, which is printed before it."""
+    reason = str(limit.get("reason") or "")
+    context = limit.get("first_failing_context")
+    return reason.removeprefix(f"at {context:,} tokens ") if context else reason
+
+
+def _beyond(limit: Mapping[str, Any]) -> str:
+    """How far the corrected curve goes on where the workload ended the measuring: predicted, and said so."""
+    longest = limit.get("longest_predicted")
+    if not longest or longest["context"] <= (limit.get("context") or 0):
+        return ""
+    end = ", the model’s own maximum" if longest.get("to_native_context") else ""
+    return (
+        f"By the corrected estimate it would go on to about {tokens(longest['context'])}{end}: predicted, not measured."
+    )

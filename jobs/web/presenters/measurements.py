@@ -1,0 +1,32 @@
+"""Measurements as rows of the tables beside the plots: the same rows that the plots are drawn from."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from jobs.charts.points import PointRow, point_rows
+from jobs.web.formats import strategy_series
+
+OUTCOMES = {"ok": "ran", "out_of_memory": "out of memory", "failed": "failed", "skipped": "not run"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeasurementRow:
+    point: PointRow
+    series: str
+    outcome_label: str
+    is_limit: bool
+
+
+def measurement_rows(measured: Iterable[Mapping[str, Any]], limit: Mapping[str, Any] | None) -> list[MeasurementRow]:
+    """Grouped by strategy, then by context; the limit's own row is marked."""
+    at = (limit["strategy"], limit["context"]) if limit and limit.get("context") else None
+    return [
+        MeasurementRow(
+            point=point,
+            series=strategy_series(point.strategy),
+            outcome_label=OUTCOMES.get(point.outcome, point.outcome),
+            is_limit=(point.strategy, point.context) == at,
+        )
+        for point in point_rows(measured)
+    ]

@@ -1,0 +1,43 @@
+"""The runs that wait or are measured now, in a line each."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from jobs.models import Profile, Run, RunState
+from jobs.selectors.run import queue_position, queue_reason
+from jobs.web.presenters.profile_rows import device_name
+from jobs.web.presenters.questions import workload_summary
+from jobs.web.presenters.story import STAGE_TITLES
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunningRow:
+    pk: int
+    state: str
+    profile: Profile
+    workload: str
+    device_name: str
+    doing: str
+
+
+def running_rows(runs: Iterable[Run]) -> list[RunningRow]:
+    return [
+        RunningRow(
+            pk=run.pk,
+            state=run.state,
+            profile=run.profile,
+            workload=workload_summary(run.question),
+            device_name=device_name(run, run.profile),
+            doing=_doing(run),
+        )
+        for run in runs
+    ]
+
+
+def _doing(run: Run) -> str:
+    if run.state == RunState.QUEUED:
+        return f"Number {queue_position(run)} in the queue. {queue_reason(run)}"
+    if run.state == RunState.CANCELLING:
+        return "Its measuring process is being stopped."
+    stage = next((title for name, title in STAGE_TITLES.items() if name not in run.stages), "Limit")
+    return f"Stage: {stage.lower()}."

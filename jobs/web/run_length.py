@@ -1,0 +1,40 @@
+"""How long the run that a form describes will take, quick and full, by arithmetic alone."""
+
+from dataclasses import replace
+
+from jobs.procedure.duration import run_duration
+from jobs.procedure.question import Depth, Question
+from jobs.selectors.model_entry import record_of
+from jobs.sizing.refusal import Refusal
+from jobs.web.forms.question import QuestionForm
+from jobs.web.models_known import entry_of, parameters_of, spec_of
+
+
+def run_lengths(form: QuestionForm) -> dict[str, str]:
+    """{"quick": "about 3 to 5 min", "full": …}; empty while what is typed does not say enough."""
+    if not form.is_bound:
+        form = QuestionForm({**{name: value for name, value in form.initial.items() if value is not None}})
+    if not form.is_valid():
+        return {}
+    try:
+        spec = spec_of(form.cleaned_data["model"], form.cleaned_data["revision"])
+    except Refusal:
+        return {}
+    entry = entry_of(spec)
+    parameters = parameters_of(spec, entry)
+    if parameters is None:
+        return {}
+    record = record_of(entry) if entry else None
+    question, kind = _whole_device(form), form.cleaned_data["worker"].kind
+    return {
+        str(depth): run_duration(replace(question, depth=depth), record, parameters=parameters, device_kind=kind).text
+        for depth in Depth
+    }
+
+
+def _whole_device(form: QuestionForm) -> Question:
+    """With the device's own capacity where the form leaves it blank: the estimate depends on it."""
+    question = form.question(form.cleaned_data["model"])
+    return replace(
+        question, capacity_bytes=question.capacity_bytes or form.cleaned_data["worker"].capacity_bytes or None
+    )

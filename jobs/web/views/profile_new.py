@@ -1,0 +1,133 @@
+"""Asking a question: the form, and what becomes of it."""
+
+import time
+from typing import Any
+
+from django.db import transaction
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
+
+from jobs.models import EntryState, ModelEntry, Profile, Run, Workload
+from jobs.selectors.model_entry import entry_get, record_of
+from jobs.selectors.profile import profile_get
+from jobs.services.model_entry import model_entry_request
+from jobs.services.run import run_submit
+from jobs.services.workload import workload_save
+from jobs.sizing.refusal import Refusal
+from jobs.web.forms.choices import DEPTHS, STRATEGIES
+from jobs.web.forms.fields import said
+from jobs.web.forms.question import QuestionForm, first_question, like
+from jobs.web.models_known import model_offers
+from jobs.web.presenters.questions import workload_summary
+from jobs.web.run_length import run_lengths
+from jobs.web.session import signed_in
+
+PATIENCE_S = 20.0
+POLL_S = 0.2
+STILL_READING = "The model’s config is still being read: send this again in a moment. What you typed is kept."
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def profile_new(request: HttpRequest) -> HttpResponse:
+    if request.method != "POST":
+        source = _source(request.GET.get("from", ""))
+        return _page(request, QuestionForm(initial=_initial(source)), source=source)
+    form = QuestionForm(request.POST)
+    run = _submit(request, form) if form.is_valid() else None
+    return redirect("run", run.pk) if run else _page(request, form)
+
+
+def _submit(request: HttpRequest, form: QuestionForm) -> Run | None:
+    """None where the form was refused after all; its errors say why."""
+    entry = _inspected(request, form)
+    record = record_of(entry) if entry else None
+    if entry is None or record is None:
+        return None
+    form.check_record(record)
+    if form.errors:
+        return None
+    question = form.question(entry.name)
+    name = form.cleaned_data["name"] or f"{entry.name} · {workload_summary(question.as_json())}"
+    try:
+        with transaction.atomic():
+            return run_submit(
+                user=signed_in(request),
+                name=name[:120],
+                entry=entry,
+                question=question,
+                worker=form.cleaned_data["worker"],
+                workload=_workload(request, form),
+            )
+    except Refusal as refusal:
+        form.add_error("workload_name" if refusal.code.startswith("workload") else None, said(refusal))
+        return None
+
+
+def _inspected(request: HttpRequest, form: QuestionForm) -> ModelEntry | None:
+    """Ask for the inspection and wait a bounded time for it."""
+    try:
+        entry = model_entry_request(
+            text=form.cleaned_data["model"], revision=form.cleaned_data["revision"] or None, user=signed_in(request)
+        )
+    except Refusal as refusal:
+        form.add_error("revision" if refusal.code == "bad_revision" else "model", said(refusal))
+        return None
+    deadline = time.monotonic() + PATIENCE_S
+    while entry.state == EntryState.WAITING and time.monotonic() < deadline:
+        time.sleep(POLL_S)
+        entry = entry_get(entry.pk)
+    if entry.state == EntryState.REFUSED:
+        form.add_error("model", said(Refusal.from_json(entry.error or {"code": "refused", "message": "Refused."})))
+    elif entry.state == EntryState.WAITING:
+        form.add_error(None, STILL_READING)
+    return entry if entry.state == EntryState.READY else None
+
+
+def _workload(request: HttpRequest, form: QuestionForm) -> Workload | None:
+    """The one picked, or the typed lengths saved under the given name."""
+    cleaned = form.cleaned_data
+    if cleaned["workload"] or not cleaned["workload_name"]:
+        picked: Workload | None = cleaned["workload"]
+        return picked
+    return workload_save(
+        user=signed_in(request),
+        name=cleaned["workload_name"],
+        prompt_tokens=cleaned["prompt_tokens"],
+        typical_prompt_tokens=cleaned["typical_prompt_tokens"],
+        answer_tokens=cleaned["answer_tokens"],
+        sequences=cleaned["sequences"],
+    )
+
+
+def _source(text: str) -> Profile | None:
+    """The profile that a similar question starts from."""
+    if not text:
+        return None
+    try:
+        return profile_get(int(text))
+    except (ValueError, OverflowError, Profile.DoesNotExist) as missing:
+        raise Http404 from missing
+
+
+def _initial(source: Profile | None) -> dict[str, Any]:
+    if source is None:
+        return first_question()
+    entry = source.model_entry
+    text = str(entry.spec.get("path") or entry.name)
+    return like(source.question, model=text, revision=entry.revision, worker_id=source.worker_id)
+
+
+def _page(request: HttpRequest, form: QuestionForm, *, source: Profile | None = None) -> HttpResponse:
+    chosen = form["strategies"].value() or []
+    context = {
+        "nav": "new",
+        "form": form,
+        "source": source,
+        "models": model_offers(),
+        "strategies": [(name, label, note, name in chosen) for name, label, note in STRATEGIES],
+        "depths": [(value, label, note, value == (form["depth"].value() or "quick")) for value, label, note in DEPTHS],
+        "lengths": run_lengths(form),
+        "workloads": form.choose("workload").queryset,
+    }
+    return render(request, "profiles/new.html", context)

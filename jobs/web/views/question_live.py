@@ -1,0 +1,67 @@
+"""What the question's form asks while it is filled in: is this a model, and how long will the run take."""
+
+from django.http import HttpRequest, JsonResponse
+from django.views.decorators.http import require_safe
+
+from jobs.models import EntryState, ModelEntry
+from jobs.selectors.model_entry import entry_get
+from jobs.services.model_entry import model_entry_request
+from jobs.sizing.model_spec import ModelKind
+from jobs.sizing.refusal import Refusal
+from jobs.web.formats import parameters, tokens
+from jobs.web.forms.question import QuestionForm
+from jobs.web.models_known import entry_of, spec_of
+from jobs.web.run_length import run_lengths
+from jobs.web.session import signed_in
+
+
+@require_safe
+def model_check(request: HttpRequest) -> JsonResponse:
+    """{"state": "empty|inspecting|ready|refused", …}. `entry` asks again without asking for a new inspection."""
+    text, revision = request.GET.get("model", "").strip(), request.GET.get("revision", "").strip()
+    if not text:
+        return JsonResponse({"state": "empty"})
+    try:
+        entry = _entry(request, text, revision)
+    except Refusal as refusal:
+        return JsonResponse({"state": "refused", **refusal.as_json()})
+    return JsonResponse(_told(entry))
+
+
+@require_safe
+def duration(request: HttpRequest) -> JsonResponse:
+    """{"quick": "about 3 to 5 min", "full": …} for the fields in the address; empty where they do not say enough."""
+    return JsonResponse(run_lengths(QuestionForm(request.GET)))
+
+
+def _entry(request: HttpRequest, text: str, revision: str) -> ModelEntry:
+    """What is known, and what was refused stays so until it is submitted; only a new model is inspected."""
+    asked = request.GET.get("entry", "")
+    if asked.isascii() and asked.isdigit() and len(asked) < 19:
+        try:
+            return entry_get(int(asked))
+        except ModelEntry.DoesNotExist:
+            pass  # it was deleted meanwhile: ask anew
+    known = entry_of(spec_of(text, revision))
+    if known and known.state != EntryState.WAITING:
+        return known
+    return model_entry_request(text=text, revision=revision or None, user=signed_in(request))
+
+
+def _told(entry: ModelEntry) -> dict[str, object]:
+    told: dict[str, object] = {"state": "inspecting", "entry": entry.pk, "title": entry.name}
+    if entry.state == EntryState.REFUSED:
+        return told | {"state": "refused", **(entry.error or {})}
+    if entry.state == EntryState.WAITING:
+        return told | {"message": f"Reading the config of {entry.name} …"}
+    record = entry.record or {}
+    native = record.get("native_context")
+    reads = f"reads up to {tokens(native)}" if native else "sets no maximum of its own"
+    weights = " · architecture only (random weights)" if entry.kind == ModelKind.ARCHITECTURE else ""
+    return told | {
+        "state": "ready",
+        "parameters": record.get("parameters"),
+        "native_context": native,
+        "message": f"{parameters(record.get('parameters'))} parameters · {reads}{weights}",
+        "hint": "",
+    }

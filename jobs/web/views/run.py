@@ -1,0 +1,86 @@
+"""A run's page, its live parts, its news, its figures, and cancelling it."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBadRequest, JsonResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST, require_safe
+
+from jobs.models import Run, RunState
+from jobs.selectors.run import run_get, run_progress
+from jobs.services.run import run_cancel
+from jobs.web.presenters.profile_rows import device_name
+from jobs.web.presenters.run_figures import run_figures
+from jobs.web.presenters.run_page import run_page
+from jobs.web.session import signed_in
+
+MOST_SEQ = 2**31 - 1
+
+
+@require_safe
+@never_cache
+def run(request: HttpRequest, pk: int) -> HttpResponse:
+    return render(request, "run/page.html", _context(_found(pk)))
+
+
+@require_safe
+@never_cache
+def fragment(request: HttpRequest, pk: int) -> HttpResponse:
+    """The live parts alone, with the log's lines after the browser's last number."""
+    after = _after(request)
+    if after is None:
+        return _bad_after()
+    return render(request, "run/live.html", _context(_found(pk), after=after))
+
+
+@require_safe
+@never_cache
+def events(request: HttpRequest, pk: int) -> HttpResponse:
+    """The same JSON as the websocket's, for a browser without one."""
+    after = _after(request)
+    if after is None:
+        return _bad_after()
+    return JsonResponse(run_progress(_found(pk), after))
+
+
+@require_safe
+@never_cache
+def figures(request: HttpRequest, pk: int) -> JsonResponse:
+    return JsonResponse(run_figures(_found(pk)))
+
+
+@require_POST
+def cancel(request: HttpRequest, pk: int) -> HttpResponse:
+    cancelled = run_cancel(run=_found(pk), user=signed_in(request))
+    if cancelled.state not in (RunState.CANCELLED, RunState.CANCELLING):
+        messages.info(request, f"There was nothing to cancel: the run is {cancelled.state}.")
+    return redirect("run", pk)
+
+
+def _found(pk: int) -> Run:
+    try:
+        return run_get(pk)
+    except Run.DoesNotExist as missing:
+        raise Http404 from missing
+
+
+def _context(found: Run, *, after: int = 0) -> dict[str, Any]:
+    return {
+        "nav": "profiles",
+        "run": found,
+        "page": run_page(found, after=after),
+        "device": device_name(found, found.profile),
+    }
+
+
+def _after(request: HttpRequest) -> int | None:
+    text = request.GET.get("after", "0")
+    if not (text.isascii() and text.isdigit() and len(text) <= 10):
+        return None
+    return min(int(text), MOST_SEQ)
+
+
+def _bad_after() -> HttpResponse:
+    return HttpResponseBadRequest("`after` is the number of the last event that you have.")

@@ -1,0 +1,117 @@
+"""`python -m tests.browser.screenshots`: every page, wide and narrow, light and dark, into build/screenshots/.
+
+Says what a reader would trip over: console errors, sideways scroll.
+"""
+
+import sys
+import tempfile
+from functools import partial
+from pathlib import Path
+
+from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
+
+from tests.browser.portal import ROOT, Portal
+
+CHROMIUM = "/usr/bin/chromium"
+OUT = ROOT / "build" / "screenshots"
+WIDTHS = {"1280": (1280, 900), "390": (390, 844)}
+SETTLE_MS = 700
+
+
+def main() -> int:
+    OUT.mkdir(parents=True, exist_ok=True)
+    wanted = sys.argv[1:]
+    faults: list[str] = []
+    with (
+        tempfile.TemporaryDirectory(prefix="kvp-") as folder,
+        Portal(Path(folder)) as portal,
+        sync_playwright() as playwright,
+    ):
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        for made, as_member in (_strangers, False), (_unused, True), (_used, True):
+            pages = made(portal)
+            chosen = {name: page for name, page in pages.items() if not wanted or name in wanted}
+            faults += _shoot(browser, portal, chosen, as_member=as_member)
+        browser.close()
+    for fault in faults:
+        print(fault)  # noqa: T201  (what this script is for)
+    return int(bool(faults))
+
+
+def _strangers(portal: Portal) -> dict[str, str]:
+    return {"setup": f"/setup/{portal.ask('setup_token')}/", "setup-used": "/setup/unknown/", "sign-in": "/sign-in/"}
+
+
+def _unused(_: Portal) -> dict[str, str]:
+    return {
+        "home-empty": "/",
+        "profiles-empty": "/profiles/",
+        "workers-empty": "/workers/",
+        "new-empty": "/profiles/new/",
+    }
+
+
+def _used(portal: Portal) -> dict[str, str]:
+    runs = portal.ask("team")
+    pages = {"home": "/", "profiles": "/profiles/", "workers": "/workers/", "new": "/profiles/new/", "404": "/nowhere/"}
+    pages |= {f"run-{name}": f"/runs/{pk}/" for name, pk in runs.items()}
+    return pages | {"profile": "/profiles/1/", "clone": "/profiles/new/?from=1", "refused": "/profiles/new/"}
+
+
+def _shoot(browser: Browser, portal: Portal, pages: dict[str, str], *, as_member: bool) -> list[str]:
+    faults: list[str] = []
+    for width, (across, down) in WIDTHS.items():
+        for scheme in ("light", "dark"):
+            context = browser.new_context(viewport={"width": across, "height": down}, color_scheme=scheme)  # type: ignore[arg-type]
+            page = context.new_page()
+            page.on("console", partial(_hear, faults))
+            if as_member and pages:
+                sign_in(page, portal)
+            for name, address in pages.items():
+                _shoot_one(page, portal.url + address, name)
+                page.screenshot(path=OUT / f"{name}-{width}-{scheme}.png", full_page=True)
+                if sideways(page):
+                    faults.append(f"{name} at {width}: scrolls sideways")
+            context.close()
+    return faults
+
+
+def _shoot_one(page: Page, address: str, name: str) -> None:
+    page.goto(address)
+    if name == "refused":
+        refuse(page)
+    page.wait_for_timeout(SETTLE_MS)
+
+
+def _hear(faults: list[str], message: ConsoleMessage) -> None:
+    """A missing page answers 404, which the console says: that one is meant."""
+    if message.type in {"error", "warning"} and "404" not in message.text:
+        faults.append(f"{message.location.get('url')}: {message.text}")
+
+
+def sign_in(page: Page, portal: Portal) -> None:
+    account = portal.ask("member")
+    page.goto(portal.url + "/sign-in/")
+    page.fill("#id_username", account["username"])
+    page.fill("#id_password", account["password"])
+    page.click("main button")
+    page.wait_for_url(portal.url + "/")
+
+
+def refuse(page: Page) -> None:
+    page.fill("#id_model", "/etc")
+    page.fill("#id_prompt_tokens", "0")
+    page.fill("#id_answer_tokens", "1000000000000")
+    page.evaluate("document.querySelectorAll('details.fold').forEach((fold) => { fold.open = true; })")
+    page.fill("#id_capacity", "24 GB")
+    page.fill("#id_headroom_percent", "95")
+    page.click("main .submit-bar button")
+    page.wait_for_load_state()
+
+
+def sideways(page: Page) -> bool:
+    return bool(page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth"))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
