@@ -1,7 +1,6 @@
 """Figures as plain data, for Plotly in the browser."""
 
-from jobs.charts.budgets import budgets_figure
 from jobs.charts.memory import memory_figure
 from jobs.charts.speed import speed_figure, ttft_figure
 
-__all__ = ["budgets_figure", "memory_figure", "speed_figure", "ttft_figure"]
+__all__ = ["memory_figure", "speed_figure", "ttft_figure"]

@@ -10,7 +10,7 @@ CLEAR = "rgba(0,0,0,0)"
 LEFT_PX, RIGHT_PX, TOP_PX, BOTTOM_PX = 64, 16, 16, 56
 
 
-def figure(traces: Sequence[go.Scatter | go.Bar], layout: Mapping[str, Any]) -> dict[str, Any]:
+def figure(traces: Sequence[go.Scatter], layout: Mapping[str, Any]) -> dict[str, Any]:
     """A plotly figure as plain data, without a template."""
     drawn = go.Figure(data=list(traces), layout={**_shared(), **layout})
     drawn.layout.template = None

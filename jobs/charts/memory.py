@@ -35,6 +35,7 @@ def memory_figure(
     capacity = budgets.get("capacity_bytes") or question.get("capacity_bytes")
     unit = unit_for([highest, *([capacity] if capacity else [])])
     contexts = [*(row.context for row in points), *(row.context for row in shown)]
+    weights = (budgets.get("weights") or {}).get("measured_bytes") or 0
     far = capacity is not None and 0 < FAR_ABOVE * highest < capacity
     return figure(
         [
@@ -46,7 +47,7 @@ def memory_figure(
         ],
         {
             "xaxis": context_axis(contexts),
-            **strip_axes(points, _memory_axis(unit, highest=highest, capacity=capacity, far=far)),
+            **strip_axes(points, _memory_axis(unit, highest=highest, capacity=capacity, weights=weights, far=far)),
         }
         | _far_note(capacity, far=far),
     )
@@ -120,9 +121,14 @@ def _limit(stages: Mapping[str, Any], unit: ByteUnit) -> list[go.Scatter]:
     ]
 
 
-def _memory_axis(unit: ByteUnit, *, highest: int, capacity: int | None, far: bool) -> dict[str, Any]:
+def _memory_axis(
+    unit: ByteUnit, *, highest: int, capacity: int | None, weights: int, far: bool
+) -> dict[str, Any]:
+    """From zero, or from a little below the weights where those would take most of the height."""
     top = highest if far or capacity is None else max(highest, capacity)
-    return axis(f"peak memory, {unit.name}") | {"range": [0, ROOM * unit.of(top)] if top else None}
+    floor = weights - (top - weights) / 10 if 2 * weights > top else 0
+    rise = ROOM * (top - floor)
+    return axis(f"peak memory, {unit.name}") | {"range": [unit.of(floor), unit.of(floor + rise)] if top else None}
 
 
 def _far_note(capacity: int | None, *, far: bool) -> dict[str, Any]:

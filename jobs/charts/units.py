@@ -11,7 +11,7 @@ class ByteUnit:
     name: str
     size_bytes: int
 
-    def of(self, size_bytes: int) -> float:
+    def of(self, size_bytes: float) -> float:
         return size_bytes / self.size_bytes
 
 

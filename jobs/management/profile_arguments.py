@@ -23,7 +23,7 @@ def add_arguments(parser: CommandParser) -> None:
     )
     parser.add_argument("--prompt", required=True, metavar="TOKENS", help="the workload's longest prompt")
     parser.add_argument("--answer", required=True, metavar="TOKENS", help="new tokens of an answer")
-    parser.add_argument("--typical-prompt", metavar="TOKENS", help="default: half of the longest")
+    parser.add_argument("--typical-prompt", metavar="TOKENS", help="default: a quarter of the longest")
     parser.add_argument("--sequences", default="1", metavar="N", help="sequences at once")
     parser.add_argument("--dtype", default="bfloat16", help=", ".join(DTYPE_BYTES))
     parser.add_argument("--weights", default="as-stored", help="as-stored")

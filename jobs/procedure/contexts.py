@@ -9,7 +9,7 @@ from jobs.procedure.question import Question
 MULTIPLE_TOKENS = 4  # hqq on axis 1 fails at other prompts for some head counts
 STEP_TOKENS = 64
 STEP_PART = 100  # a step is 1 % where that is more than STEP_TOKENS
-SHORT_PART = 4
+SHORT_PART = 8
 SHORT_LEAST_TOKENS = 128
 SHORT_MOST_TOKENS = 2048
 
@@ -59,9 +59,9 @@ def typical_prompt(question: Question, longest: int) -> int:
 
 
 def short_prompt(longest: int) -> int:
-    """A quarter of the longest, within 128 to 2,048 tokens: enough for every cache to hold something of its own."""
-    quarter = down(longest // SHORT_PART)
-    return min(longest, max(SHORT_LEAST_TOKENS, min(quarter, SHORT_MOST_TOKENS)))
+    """An eighth of the longest, within 128 to 2,048 tokens: enough for every cache to hold something of its own."""
+    part = down(longest // SHORT_PART)
+    return min(longest, max(SHORT_LEAST_TOKENS, min(part, SHORT_MOST_TOKENS)))
 
 
 def shorter_prompt(grid: Grid, edge: int | None) -> int:

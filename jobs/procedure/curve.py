@@ -1,11 +1,14 @@
 """The sizing curve of one strategy, corrected by what was measured."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from statistics import fmean
 
-WIDE_ENOUGH = 1.5  # two points nearer than this tell an offset, not a slope
+from jobs.sizing.units import MIB
+
+NOISE_BYTES = MIB // 2
+SLOPE_DOUBT = 0.1
 RATIO_LEAST, RATIO_MOST = 0.1, 5.0
 
 
@@ -20,23 +23,26 @@ class Correction:
         return self.offset_bytes + self.ratio * rise_bytes
 
     @classmethod
-    def fit(cls, pairs: Sequence[tuple[float, float]]) -> "Correction":
-        """Least squares over (estimated rise, measured rise); one ratio alone where the points stand close together."""
-        pairs = [(estimated, measured) for estimated, measured in pairs if estimated > 0]
+    def fit(cls, pairs: Sequence[tuple[float, float]], prior: "Correction") -> "Correction":
+        """Least squares over (estimated rise, measured rise), its slope drawn to the prior's ratio.
+
+        Readings scatter by about NOISE_BYTES, estimates are off by about SLOPE_DOUBT: points close together tell an
+        offset alone, points far apart (against that noise) the slope too.
+        """
         if not pairs:
-            return cls()
-        estimates = [estimated for estimated, _ in pairs]
-        if max(estimates) < WIDE_ENOUGH * min(estimates):
-            return cls(ratio=_bounded(max(pairs)[1] / max(pairs)[0]))
-        middle, height = fmean(estimates), fmean(measured for _, measured in pairs)
-        slope = sum((x - middle) * (y - height) for x, y in pairs) / sum((x - middle) ** 2 for x in estimates)
-        ratio = _bounded(slope)
+            return prior
+        middle = fmean(estimated for estimated, _ in pairs)
+        height = fmean(measured for _, measured in pairs)
+        along = sum((x - middle) ** 2 for x, _ in pairs)
+        together = sum((x - middle) * (y - height) for x, y in pairs)
+        pull = (NOISE_BYTES / SLOPE_DOUBT) ** 2
+        ratio = min(RATIO_MOST, max(RATIO_LEAST, (together + pull * prior.ratio) / (along + pull)))
         return cls(offset_bytes=height - ratio * middle, ratio=ratio)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Curve:
-    """Predicted peaks by prompt. The nearest measured point shifts the curve, so that it goes through what was seen.
+    """Predicted peaks by prompt: the estimate, corrected, and shifted so that it goes through what was seen.
 
     estimate: the sizing's (peak, weights) at a prompt; weights_bytes as loaded; seen: prompt -> measured peak;
     refused: prompts that ran out of memory, which need more than the capacity.
@@ -52,18 +58,12 @@ class Curve:
     def peak_bytes(self, prompt: int) -> int:
         return round(self._fitted(prompt) + self._shift(prompt))
 
-    @property
-    def without_refusals(self) -> "Curve":
-        """What the points that ran say by themselves."""
-        return replace(self, refused=())
-
     @cached_property
     def correction(self) -> Correction:
         """Fitted to the strategy's own points; the baseline's where there are none yet."""
-        if not self.seen:
-            return self.borrowed
         return Correction.fit(
-            [(self._estimated_rise(prompt), peak - self.weights_bytes) for prompt, peak in self.seen.items()]
+            [(self._estimated_rise(prompt), peak - self.weights_bytes) for prompt, peak in self.seen.items()],
+            self.borrowed,
         )
 
     def _fitted(self, prompt: int) -> float:
@@ -74,14 +74,19 @@ class Curve:
         return peak - weights
 
     def _shift(self, prompt: int) -> float:
-        known = [*self.seen, *self.refused]
+        """What the fit misses, on the straight line between the known points on either side."""
+        known = self._misses
         if not known:
             return 0.0
-        nearest = min(known, key=lambda point: (abs(point - prompt), point))
-        if nearest in self.seen:
-            return self.seen[nearest] - self._fitted(nearest)
-        return max(0.0, self.capacity_bytes + 1 - self._fitted(nearest))
+        low = max((point for point in known if point <= prompt), default=min(known))
+        high = min((point for point in known if point >= prompt), default=max(known))
+        if low == high:
+            return known[low]
+        return known[low] + (known[high] - known[low]) * (prompt - low) / (high - low)
 
-
-def _bounded(ratio: float) -> float:
-    return min(RATIO_MOST, max(RATIO_LEAST, ratio))
+    @cached_property
+    def _misses(self) -> dict[int, float]:
+        misses = {prompt: peak - self._fitted(prompt) for prompt, peak in self.seen.items()}
+        for prompt in self.refused:
+            misses[prompt] = max(0.0, self.capacity_bytes + 1 - self._fitted(prompt))
+        return misses

@@ -4,6 +4,7 @@ from jobs.sizing.strategy import Strategy
 
 HEADROOM_PERCENT = 10
 STRATEGIES = ("static", "quantized:hqq:8", "quantized:hqq:4", "quantized:quanto:4", "chunked:512")
+TYPICAL_PART = 4
 OFFLOADED = ("offloaded", "offloaded_static")
 
 
@@ -14,5 +15,5 @@ def strategies_for(device_kind: str) -> tuple[Strategy, ...]:
 
 
 def typical_prompt_tokens(prompt_tokens: int) -> int:
-    """Half of the longest."""
-    return max(1, prompt_tokens // 2)
+    """A quarter of the longest."""
+    return max(1, prompt_tokens // TYPICAL_PART)

@@ -32,6 +32,7 @@ class Evidence:
     short: int
     _seen: dict[tuple[str, int], Measurement] = field(default_factory=dict)
     _estimators: dict[str, Estimator] = field(default_factory=dict)
+    _surprises: dict[str, int] = field(default_factory=dict)
 
     def measure(self, stage: Stage, strategy: Strategy, prompt: int) -> Generator[Event, None, Measurement]:
         """Tells before and after; what was measured before comes back without a word."""
@@ -92,15 +93,25 @@ class Evidence:
             last = prompt
         return last
 
+    def probe(self, stage: Stage, strategy: Strategy, prompt: int) -> Generator[Event, None, bool | None]:
+        """Measure where an acceptable point is expected; whether it was one (None: never run)."""
+        verdict = judge((yield from self.measure(stage, strategy, prompt)), self.bounds)
+        if verdict is None:
+            return None
+        self._surprises[str(strategy)] = 0 if verdict.acceptable else self.surprises(strategy) + 1
+        return verdict.acceptable
+
+    def surprises(self, strategy: Strategy) -> int:
+        """How often in a row a point was not acceptable where it was expected to be."""
+        return self._surprises.get(str(strategy), 0)
+
     def measure_edge(self, stage: Stage, strategy: Strategy, *, below: int | None) -> Generator[Event, None, None]:
         """The edge as expected, and once more where that was not acceptable and taught something."""
         for _ in range(EDGE_TRIES):
             edge = self.edge(strategy, None, below)
             if edge is None or self.at(strategy, edge) is not None:
                 return
-            measurement = yield from self.measure(stage, strategy, edge)
-            verdict = judge(measurement, self.bounds)
-            if verdict is None or verdict.acceptable:
+            if (yield from self.probe(stage, strategy, edge)) is not False:
                 return
 
     def _is_whole(self, measurement: Measurement) -> bool:

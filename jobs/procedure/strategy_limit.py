@@ -7,7 +7,7 @@ from typing import Any
 from jobs.procedure.contexts import MULTIPLE_TOKENS
 from jobs.procedure.events import Event, Stage
 from jobs.procedure.evidence import Evidence
-from jobs.procedure.measurement import Measurement, Outcome
+from jobs.procedure.measurement import Measurement
 from jobs.procedure.verdict import Limiter, Verdict
 from jobs.sizing.strategy import Strategy
 
@@ -51,8 +51,7 @@ def find_limit(evidence: Evidence, strategy: Strategy) -> Generator[Event, None,
         prompt = next_prompt(evidence, strategy)
         if prompt is None:
             break
-        measurement = yield from evidence.measure(Stage.LIMIT, strategy, prompt)
-        if measurement.outcome is Outcome.SKIPPED:
+        if (yield from evidence.probe(Stage.LIMIT, strategy, prompt)) is None:
             break
     return conclude(evidence, strategy)
 
@@ -60,7 +59,7 @@ def find_limit(evidence: Evidence, strategy: Strategy) -> Generator[Event, None,
 def next_prompt(evidence: Evidence, strategy: Strategy) -> int | None:
     """Where to measure next; None once the limit stands between two neighbouring steps, or at the workload's end.
 
-    The corrected curve says where, until it was wrong too often: then the middle.
+    The corrected curve says where. Each time in a row that it promised too much, the way back doubles: 1, 2, 4 steps.
     """
     judged = evidence.judged(strategy)
     best, failing = bracket(judged)
@@ -69,10 +68,11 @@ def next_prompt(evidence: Evidence, strategy: Strategy) -> int | None:
     inner = evidence.grid.between(low, high)
     if not judged or not inner:
         return None
-    trusted = 0 if low is None else 1
-    if _times_wrong(evidence, strategy, low) > trusted:
-        return inner[len(inner) // 2]
-    return evidence.edge(strategy, low, high) or inner[0]
+    edge = evidence.edge(strategy, low, high) or inner[0]
+    surprises = evidence.surprises(strategy)
+    if not surprises:
+        return edge
+    return min(edge, inner[len(inner) // 2] if low is None else inner[-min(len(inner), 2 ** (surprises - 1))])
 
 
 def bracket(
@@ -118,14 +118,3 @@ def _limiter(
     if native is not None and longest + MULTIPLE_TOKENS > native:
         return Limiter.NATIVE_CONTEXT, f"the model's own maximum is {native:,} tokens"
     return Limiter.WORKLOAD, f"the workload asks for no more than {longest:,} tokens"
-
-
-def _times_wrong(evidence: Evidence, strategy: Strategy, low: int | None) -> int:
-    """How many points above `low` were refused although the sizing alone, corrected by what ran, let them pass."""
-    curve = evidence.curve(strategy).without_refusals
-    above = [
-        measurement
-        for measurement, verdict in evidence.judged(strategy)
-        if measurement.prompt > (low or 0) and not verdict.acceptable
-    ]
-    return sum(curve.peak_bytes(measurement.prompt) <= evidence.bounds.budget_bytes for measurement in above)

@@ -41,8 +41,8 @@ def test_it_is_rounded_down_where_the_models_own_maximum_asks_it() -> None:
     assert longest_prompt(question(prompt_tokens=1_001, answer_tokens=23), 1_024) == 1_000
 
 
-def test_the_short_context_is_a_quarter_within_128_and_2048_tokens() -> None:
-    assert [short_prompt(longest) for longest in (64, 200, 1_024, 4_000, 120_000)] == [64, 128, 256, 1_000, 2_048]
+def test_the_short_context_is_an_eighth_within_128_and_2048_tokens() -> None:
+    assert [short_prompt(longest) for longest in (64, 200, 1_024, 4_000, 120_000)] == [64, 128, 128, 500, 2_048]
 
 
 def test_a_typical_prompt_is_never_longer_than_the_longest() -> None:

@@ -34,18 +34,24 @@ def test_it_goes_through_every_measured_point(rises: dict[int, int]) -> None:
     assert all(abs(made.peak_bytes(prompt) - peak) <= 1 for prompt, peak in seen.items())
 
 
-def test_two_points_far_apart_tell_offset_and_ratio() -> None:
-    seen = {prompt: WEIGHTS + MIB + 3 * MIB + 1_200 * prompt for prompt in (1_000, 4_000)}
-    assert curve(seen).peak_bytes(10_000) == WEIGHTS + 4 * MIB + 12_000_000
+def test_points_far_apart_tell_offset_and_ratio() -> None:
+    seen = {prompt: WEIGHTS + MIB + 3 * MIB + 1_200 * prompt for prompt in (1_000, 400_000)}
+    assert curve(seen).peak_bytes(1_000_000) == pytest.approx(WEIGHTS + 4 * MIB + 1_200_000_000, rel=1e-3)
 
 
-def test_one_point_tells_a_ratio() -> None:
+def test_points_close_together_tell_an_offset_alone() -> None:
+    """Half a MiB of noise between neighbours is no slope."""
+    seen = {1_000: WEIGHTS + MIB + 1_000_000, 1_064: WEIGHTS + MIB + 1_564_000}
+    assert curve(seen).correction.ratio == pytest.approx(1.0, abs=0.01)
+
+
+def test_one_point_tells_an_offset() -> None:
     seen = {1_000: WEIGHTS + MIB + 1_500_000}
-    assert curve(seen).peak_bytes(2_000) == pytest.approx(WEIGHTS + MIB + 3_000_000, abs=2)
+    assert curve(seen).peak_bytes(2_000) == WEIGHTS + MIB + 2_500_000
 
 
 def test_a_ratio_beyond_belief_is_bounded() -> None:
-    assert Correction.fit([(1.0, 100.0)]).ratio == 5.0
+    assert Correction.fit([(0.0, 0.0), (1e9, 1e11)], Correction()).ratio == 5.0
 
 
 def test_a_refused_point_needs_more_than_the_capacity() -> None:

@@ -35,9 +35,9 @@ def test_estimates_stand_beside_what_was_measured_at_the_same_point() -> None:
         return estimated.peak_bytes + MIB
 
     budgets = answered(World(asked=question(), record=record(), truth=a_little_more)).stages["budgets"]
-    assert budgets["at_context"] == 288
+    assert budgets["at_context"] == 160
     assert budgets["weights"]["error_percent"] == 0
-    assert budgets["kv"]["estimated_bytes"] == budgets["kv"]["measured_bytes"] == 287 * 23_040
+    assert budgets["kv"]["estimated_bytes"] == budgets["kv"]["measured_bytes"] == 159 * 23_040
     assert budgets["working"]["measured_bytes"] - budgets["working"]["estimated_bytes"] == MIB
     assert budgets["peak"]["error_percent"] == pytest.approx(-100 * MIB / budgets["peak"]["measured_bytes"], abs=0.01)
 
@@ -77,7 +77,7 @@ def test_compare_anyway_tries_them_on_the_same_prompts() -> None:
     asked = question(capacity_bytes=GIB, strategies=FIVE, compare_anyway=True)
     run = answered(World(asked=asked, record=record()))
     for strategy in FIVE:
-        assert [row["context"] for row in run.change(str(strategy))["measurements"]] == [288, 1_056]
+        assert [row["context"] for row in run.change(str(strategy))["measurements"]] == [160, 1_056]
     assert run.limit["strategy"] == "default"
 
 
@@ -85,7 +85,7 @@ def test_a_change_says_what_it_costs_at_the_short_context() -> None:
     run = answered(World(asked=question(strategies=strategies("quantized:hqq:4")), record=record()))
     cost = run.change("quantized:hqq:4")["cost"]
     default, change = run.measured("default")[0], run.measured("quantized:hqq:4")[0]
-    assert cost["context"] == 288
+    assert cost["context"] == 160
     assert cost["decode_ratio"] == pytest.approx(1 / 1.6, abs=1e-4)
     assert cost["saved_bytes"] == default["peak_bytes"] - change["peak_bytes"] > 0
 
