@@ -1,0 +1,63 @@
+"""The size command's flags, and what they ask."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from jobs.sizing.refusal import Refusal
+from jobs.sizing.strategy import Strategy
+from jobs.sizing.units import DTYPE_BYTES, dtype_bytes
+
+DEFAULT_TOKENS = ("1024", "8192", "32768")
+MOST_TOKENS = 2**27
+MOST_SEQUENCES = 2**16
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """tokens: cached tokens per sequence."""
+
+    model: str
+    tokens: tuple[int, ...]
+    sequences: int
+    dtype: str
+    strategy: Strategy
+
+
+def add_arguments(parser: CommandParser) -> None:
+    """Values are read by `asked_of`, so that a bad one is refused with a sentence."""
+    parser.add_argument(
+        "model", help="a built-in architecture, a folder with config.json, or a Hub id org/name[@revision]"
+    )
+    parser.add_argument(
+        "--tokens", nargs="+", default=DEFAULT_TOKENS, metavar="N", help="cached tokens of one sequence"
+    )
+    parser.add_argument("--sequences", default="1", metavar="B", help="sequences at once")
+    parser.add_argument("--dtype", default="bfloat16", help=", ".join(DTYPE_BYTES))
+    parser.add_argument("--strategy", default="default", help="default, static, quantized:hqq:4, chunked:512, …")
+
+
+def asked_of(options: Mapping[str, Any]) -> Asked:
+    """Raises Refusal: bad_arguments, unknown_dtype, unknown_strategy."""
+    dtype_bytes(options["dtype"])
+    return Asked(
+        model=options["model"],
+        tokens=tuple(dict.fromkeys(_whole("--tokens", text, MOST_TOKENS) for text in options["tokens"])),
+        sequences=_whole("--sequences", options["sequences"], MOST_SEQUENCES),
+        dtype=options["dtype"],
+        strategy=Strategy.parse(options["strategy"]),
+    )
+
+
+def _whole(flag: str, given: object, most: int) -> int:
+    """Digits as a person types them (`16000`, `16,000`, `16_000`), from 1 to `most`."""
+    digits = str(given).replace(",", "").replace("_", "")
+    if not (digits.isascii() and digits.isdigit() and len(digits) <= 20 and 1 <= int(digits) <= most):
+        raise Refusal(
+            "bad_arguments",
+            f"{flag} takes whole numbers from 1 to {most:,}, not “{str(given)[:40]}”.",
+            "For example --tokens 16000 128000 --sequences 2.",
+        )
+    return int(digits)

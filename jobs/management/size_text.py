@@ -1,0 +1,37 @@
+"""The size command's answer as a table for people."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from jobs.sizing.units import bytes_text
+
+HEADINGS = ("tokens", "sequences", "strategy", "KV cache", "KV after prompt", "working", "peak", "in", "CPU RAM")
+
+
+def size_text(answer: Mapping[str, Any]) -> str:
+    """What the model is, then a line a point; bytes in binary units."""
+    rows = [HEADINGS, *(_row(point) for point in answer["points"])]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(HEADINGS))]
+    lines = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
+    return "\n".join([*_about(answer), "", *lines])
+
+
+def _about(answer: Mapping[str, Any]) -> Sequence[str]:
+    native = f"{answer['native_context']:,} tokens" if answer["native_context"] else "none set"
+    layers = ", ".join(f"{count} {kind}" for kind, count in answer["layers"].items() if count)
+    window = f" (window of {answer['window_tokens']:,} tokens)" if answer["window_tokens"] else ""
+    return (
+        f"{answer['model']} ({answer['model_type']}), estimated with transformers {answer['transformers']}",
+        f"parameters      {answer['parameters']:,}",
+        f"weights         {bytes_text(answer['weights_bytes'])} in {answer['dtype']}",
+        f"native context  {native}",
+        f"layers          {layers}{window}",
+    )
+
+
+def _row(point: Mapping[str, Any]) -> tuple[str, ...]:
+    sizes = (point["kv_bytes"], point["kv_prefill_bytes"], point["working_bytes"], point["peak_bytes"])
+    kv, prefill, working, peak = (bytes_text(size) for size in sizes)
+    host = bytes_text(point["host_bytes"]) if point["host_bytes"] else "-"
+    counts = f"{point['tokens']:,}", str(point["sequences"]), point["strategy"]
+    return (*counts, kv, prefill, working, peak, point["peak_phase"], host)

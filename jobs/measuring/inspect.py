@@ -1,0 +1,103 @@
+"""A model's inspection: its own code run once on the meta device, and what that told, as a record."""
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import torch
+
+from jobs.measuring.config_hash import config_hash
+from jobs.measuring.environment import versions
+from jobs.measuring.inspect_strategies import strategy_refusals
+from jobs.measuring.meta_model import BUILD_ERRORS, broken, build_config, config_fields, first_line
+from jobs.measuring.meta_subject import READ_DTYPE, Subject
+from jobs.measuring.meta_weights import parameters, weights_bytes
+from jobs.measuring.native_context import native_context
+from jobs.sizing.budgets import refusal_of
+from jobs.sizing.model_spec import ModelSpec
+from jobs.sizing.record import InspectionRecord, PeakRung, Phase
+from jobs.sizing.strategy import BASELINE, Strategy
+from jobs.sizing.units import dtype_bytes
+from jobs.sizing.working import rung_name
+
+
+def inspect_model_spec(
+    spec: ModelSpec,
+    *,
+    dtypes: Sequence[str],
+    sequences: Sequence[int],
+    tokens: Sequence[int],
+    strategies: Sequence[str],
+    attention: str = "sdpa",
+    tell: Callable[[str], None] = lambda text: None,
+) -> InspectionRecord:
+    """Build the model on meta, fill caches, and record layers, weights and peaks.
+
+    Raises Refusal: unknown_model_type, needs_remote_code, no_config, broken_config, no_cache, offline, gated,
+    model_not_found, bad_token, unknown_strategy, unknown_dtype.
+    """
+    chosen = [Strategy.parse(text) for text in strategies]
+    for dtype in dtypes:
+        dtype_bytes(dtype)
+    fields = config_fields(spec)
+    tell("Building the model without its weights.")
+    config = build_config(spec, fields)
+    try:
+        subject = Subject(spec, config, attention)
+        record = _record(spec, fields, subject, dtypes)
+        return _with_peaks(record, subject, _rung_strategies(chosen), sequences, tokens, dtypes, tell)
+    except BUILD_ERRORS as error:
+        raise broken(spec, f"its own code fails on it ({type(error).__name__}: {first_line(error)})") from error
+
+
+def _record(spec: ModelSpec, fields: Mapping[str, Any], subject: Subject, dtypes: Sequence[str]) -> InspectionRecord:
+    model = subject.model(READ_DTYPE)
+    return InspectionRecord(
+        model=spec.name,
+        model_type=str(fields["model_type"]),
+        architecture=type(model).__name__,
+        config_hash=config_hash(subject.config),
+        versions=versions(),
+        parameters=parameters(model),
+        weights_bytes={
+            dtype: weights_bytes(subject.model(dtype), getattr(torch, dtype)) for dtype in (READ_DTYPE, *dtypes)
+        },
+        native_context=native_context(subject.text_config, fields),
+        vocabulary=int(subject.text_config.vocab_size),
+        layers=subject.layers,
+        rungs=(),
+        refusals=strategy_refusals(subject.text_config, subject.layers),
+    )
+
+
+def _rung_strategies(chosen: Sequence[Strategy]) -> list[Strategy]:
+    """The strategies whose passes serve those chosen, and the baseline, which everything is compared with."""
+    names = {rung_name(strategy, phase): None for strategy in (BASELINE, *chosen) for phase in Phase}
+    return [Strategy.parse(name) for name in names]
+
+
+def _with_peaks(
+    record: InspectionRecord,
+    subject: Subject,
+    strategies: Sequence[Strategy],
+    sequences: Sequence[int],
+    tokens: Sequence[int],
+    dtypes: Sequence[str],
+    tell: Callable[[str], None],
+) -> InspectionRecord:
+    rungs: list[PeakRung] = []
+    refusals = dict(record.refusals)
+    for dtype, strategy in itertools.product(dtypes, strategies):
+        if refusal_of(replace(record, refusals=refusals), strategy):
+            continue
+        tell(f"Sizing {strategy.label} in {dtype}.")
+        try:
+            rungs += subject.peaks(record, strategy, dtype, sequences, tokens)
+        except BUILD_ERRORS as error:
+            if strategy == BASELINE:
+                raise
+            refusals[str(strategy)] = (
+                f"The model's own code fails with it ({type(error).__name__}: {first_line(error)})."
+            )
+    return replace(record, rungs=tuple(rungs), refusals=refusals)

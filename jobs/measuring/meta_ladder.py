@@ -1,0 +1,45 @@
+"""At which prompt lengths peaks are taken: enough of them to say what lies between."""
+
+from collections.abc import Iterable, Sequence
+
+from jobs.sizing.record import LayerGroup
+from jobs.sizing.strategy import Strategy
+
+FIRST_RUNGS = (1, 16)
+LOWEST_POWER = 64
+DECODED_TOKENS = 2
+"""A rung's decode step is the second after its prefill: the first one drops what a window no longer needs."""
+QUANTIZED_STEP = 4
+"""Quantizing wants whole groups, so prompts are multiples of 4 tokens."""
+
+
+def ladder(asked: Iterable[int], layers: Sequence[LayerGroup], strategy: Strategy) -> tuple[int, ...]:
+    """Powers of two up to the longest asked for, those asked for, and both sides of every step (a full window).
+
+    Chunked prefills are taken at whole chunks, where they need most.
+    """
+    wanted = set(asked)
+    top = max(wanted)
+    rungs = {*FIRST_RUNGS, *wanted, *(tokens - DECODED_TOKENS for tokens in wanted), *_powers(top)}
+    for window in {layer.window_tokens for layer in layers if layer.window_tokens is not None}:
+        if window <= 2 * top:
+            rungs |= {window - DECODED_TOKENS, window - 1, window, window + 1, window + 2}
+    positive = {rung for rung in rungs if rung > 0}
+    return tuple(sorted({_allowed(rung, strategy) for rung in positive}))
+
+
+def _powers(top: int) -> set[int]:
+    powers = {LOWEST_POWER}
+    while max(powers) < top:
+        powers.add(2 * max(powers))
+    return powers if top > LOWEST_POWER else set()
+
+
+def _allowed(tokens: int, strategy: Strategy) -> int:
+    """The next length that the strategy is sized at."""
+    chunk = strategy.chunk_tokens
+    if chunk is not None and tokens > chunk:
+        return -(-tokens // chunk) * chunk
+    if strategy.is_quantized:
+        return -(-tokens // QUANTIZED_STEP) * QUANTIZED_STEP
+    return tokens

@@ -1,0 +1,121 @@
+"""What the layers of a filled dynamic cache hold, read from their tensors and never from the model's name."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import torch
+
+from jobs.sizing.record import LayerGroup, LayerKind
+
+STATES = ("conv_states", "recurrent_states")
+Tensors = Mapping[str, torch.Tensor]
+
+
+class UnknownLayout(ValueError):
+    """A cache tensor that grows in a way that no layer group describes."""
+
+
+def read_layers(
+    short: Sequence[Tensors],
+    long: Sequence[Tensors],
+    *,
+    short_tokens: int,
+    long_tokens: int,
+    windows: Sequence[int | None],
+) -> tuple[LayerGroup, ...]:
+    """Groups of neighbouring layers alike, from the tensors of one sequence at two lengths (odd ones, in bfloat16)."""
+    layers = [
+        _layer(before, after, short_tokens, long_tokens, window)
+        for before, after, window in zip(short, long, windows, strict=True)
+    ]
+    groups: list[LayerGroup] = []
+    for layer in layers:
+        if groups and replace(groups[-1], count=1) == layer:
+            groups[-1] = replace(groups[-1], count=groups[-1].count + 1)
+        else:
+            groups.append(layer)
+    return tuple(groups)
+
+
+def _layer(before: Tensors, after: Tensors, short_tokens: int, long_tokens: int, window: int | None) -> LayerGroup:
+    extras = {path: (before.get(path), tensor) for path, tensor in after.items() if path not in (".keys", ".values")}
+    states = {path: pair for path, pair in extras.items() if _is_fixed(path, pair)}
+    moving = {path: pair for path, pair in extras.items() if path not in states}
+    compute = sum(after.numel() for _, after in states.values() if after.dtype is not torch.float32)
+    wide = sum(after.numel() for _, after in states.values() if after.dtype is torch.float32)
+    pool = tuple(sorted(filter(None, (_pool(pair, short_tokens, long_tokens) for pair in moving.values()))))
+    strides = {stride for _, stride in pool}
+    buffer = tuple(
+        sorted(
+            _buffer(path, pair, short_tokens, long_tokens, strides)
+            for path, pair in moving.items()
+            if _pool(pair, short_tokens, long_tokens) is None
+        )
+    )
+    layer = LayerGroup(
+        kind=LayerKind.FIXED if extras else LayerKind.SHARED,
+        count=1,
+        state_elements=compute,
+        state_float32_elements=wide,
+        pool=pool,
+        buffer=buffer,
+    )
+    keys, values = after.get(".keys"), after.get(".values")
+    if keys is None or values is None or keys.numel() == 0:
+        return layer
+    return replace(
+        layer,
+        kind=LayerKind.GROWING if window is None else LayerKind.WINDOWED,
+        heads=keys.shape[1],
+        key_width=keys.shape[-1],
+        value_width=values.shape[-1],
+        window_tokens=None if window is None else window - 1,
+        static_window_tokens=window,
+    )
+
+
+Pair = tuple[torch.Tensor | None, torch.Tensor]
+
+
+def _is_fixed(path: str, pair: Pair) -> bool:
+    before, after = pair
+    return is_state(path) or (before is not None and before.shape == after.shape)
+
+
+def _entries(pair: Pair) -> tuple[int, int, int]:
+    """Entries at the short and at the long length, and the elements of one entry."""
+    before, after = pair
+    if before is None:
+        return 0, after.shape[1], after.numel() // max(1, after.shape[1])
+    moved = [dim for dim in range(after.dim()) if before.shape[dim] != after.shape[dim]]
+    if len(moved) != 1:
+        raise UnknownLayout(f"a cache tensor went from {tuple(before.shape)} to {tuple(after.shape)}")
+    dim = moved[0]
+    entry = max(before.numel() // max(1, before.shape[dim]), after.numel() // max(1, after.shape[dim]))
+    return before.shape[dim], after.shape[dim], entry
+
+
+def _pool(pair: Pair, short_tokens: int, long_tokens: int) -> tuple[int, int] | None:
+    """(elements, stride) where one entry is added for every whole stride of tokens."""
+    first, last, entry = _entries(pair)
+    if last <= first:
+        return None
+    stride = round((long_tokens - short_tokens) / (last - first))
+    for candidate in (stride - 1, stride, stride + 1):
+        if candidate > 0 and short_tokens // candidate == first and long_tokens // candidate == last:
+            return entry, candidate
+    return None
+
+
+def _buffer(path: str, pair: Pair, short_tokens: int, long_tokens: int, strides: set[int]) -> tuple[int, int]:
+    """(elements, stride) where the tokens since the last whole stride wait."""
+    first, last, entry = _entries(pair)
+    for stride in sorted(strides):
+        if short_tokens % stride == first and long_tokens % stride == last:
+            return entry, stride
+    raise UnknownLayout(f"{path.strip('.')} holds {first} entries at {short_tokens} tokens and {last} at {long_tokens}")
+
+
+def is_state(path: str) -> bool:
+    """Whether one length tells all about a tensor: keys and values, or a state of constant size."""
+    return path in (".keys", ".values") or path.split(".")[1] in STATES

@@ -1,0 +1,113 @@
+"""A model of the real size on the meta device: its own class, its own code, no memory."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForImageTextToText
+from transformers.models.auto.configuration_auto import CONFIG_MAPPING
+from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING, MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING
+
+from jobs.measuring.hub_source import hub_config
+from jobs.sizing.model_spec import ModelKind, ModelSpec
+from jobs.sizing.refusal import Refusal
+
+BUILD_ERRORS = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    ImportError,
+    LookupError,
+    NotImplementedError,
+    OSError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+)
+"""What a model's constructor or forward raises when its config does not hold together."""
+
+
+def config_fields(spec: ModelSpec) -> dict[str, Any]:
+    """The content of the model's config.json; raises Refusal (no_config, broken_config, offline, gated, …)."""
+    if spec.config is not None:
+        return dict(spec.config)
+    path = hub_config(spec) if spec.kind is ModelKind.HUB else Path(spec.path or "") / "config.json"
+    try:
+        fields = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise Refusal("no_config", f"“{spec.name}” has no config.json.", "Choose a model's folder.") from error
+    except (OSError, ValueError) as error:
+        raise broken(spec, "its config.json cannot be read as JSON") from error
+    if not isinstance(fields, dict):
+        raise broken(spec, "its config.json is not an object")
+    return fields
+
+
+def build_config(spec: ModelSpec, fields: Mapping[str, Any]) -> Any:
+    """The config as the class that transformers itself has for it, never by code that comes with the model."""
+    model_type = fields.get("model_type")
+    if not isinstance(model_type, str):
+        raise broken(spec, "its config.json names no model_type")
+    if model_type not in CONFIG_MAPPING:
+        raise _foreign(spec, model_type, fields)
+    try:
+        if spec.kind is ModelKind.FOLDER and spec.path:
+            config = AutoConfig.from_pretrained(spec.path, trust_remote_code=False, local_files_only=True)
+        else:
+            config = CONFIG_MAPPING[model_type].from_dict(dict(fields))
+    except BUILD_ERRORS as error:
+        raise broken(spec, first_line(error)) from error
+    if type(config) not in MODEL_FOR_CAUSAL_LM_MAPPING and type(config) not in MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING:
+        raise Refusal(
+            "unknown_model_type",
+            f"“{spec.name}” is of type {model_type}, which writes no text.",
+            "Choose a causal language model.",
+        )
+    return config
+
+
+def build_model(spec: ModelSpec, config: Any, *, dtype: torch.dtype, attention: str) -> Any:
+    """The model in evaluation mode on meta; raises Refusal("broken_config")."""
+    causal = type(config) in MODEL_FOR_CAUSAL_LM_MAPPING
+    auto = AutoModelForCausalLM if causal else AutoModelForImageTextToText
+    try:
+        with torch.device("meta"):
+            return _from_config(auto, config, dtype, attention).eval()
+    except BUILD_ERRORS as error:
+        raise broken(spec, first_line(error)) from error
+
+
+def _from_config(auto: Any, config: Any, dtype: torch.dtype, attention: str) -> Any:
+    if attention == "sdpa":
+        # The default: SDPA where the class has it, else eager, as when the model is loaded.
+        return auto.from_config(config, dtype=dtype, trust_remote_code=False)
+    return auto.from_config(config, dtype=dtype, trust_remote_code=False, attn_implementation=attention)
+
+
+def broken(spec: ModelSpec, why: str) -> Refusal:
+    return Refusal(
+        "broken_config",
+        f"“{spec.name}” cannot be built: {why}.",
+        "Check that its config.json is complete and made for this transformers.",
+    )
+
+
+def _foreign(spec: ModelSpec, model_type: str, fields: Mapping[str, Any]) -> Refusal:
+    if "auto_map" in fields:
+        return Refusal(
+            "needs_remote_code",
+            f"“{spec.name}” (model type {model_type}) runs on code that comes with it, which is not run here.",
+            "Choose a model that transformers itself implements.",
+        )
+    return Refusal(
+        "unknown_model_type",
+        f"This transformers does not know the model type {model_type} of “{spec.name}”.",
+        "Upgrade transformers on the worker, or choose another model.",
+    )
+
+
+def first_line(error: BaseException) -> str:
+    text = next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
+    return text[:200].rstrip(".")

@@ -1,0 +1,137 @@
+"""A model under inspection: built per precision, its layers read, and its peaks taken over few of them."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import torch
+from transformers import DynamicCache
+
+from jobs.measuring.meta_cache import layer_tensors
+from jobs.measuring.meta_ladder import ladder
+from jobs.measuring.meta_layers import is_state, read_layers
+from jobs.measuring.meta_model import build_model
+from jobs.measuring.meta_pass import MetaPass, no_cache
+from jobs.measuring.meta_peaks import Setting, over, peak_rungs
+from jobs.measuring.meta_thin import AnswerShapes, find_stack, kept_layers, module_kind, thinned
+from jobs.measuring.meta_weights import table_bytes
+from jobs.sizing.kv import kv_prefill_bytes
+from jobs.sizing.model_spec import ModelSpec
+from jobs.sizing.record import InspectionRecord, LayerGroup, PeakRung
+from jobs.sizing.strategy import BASELINE, Strategy
+
+READ_DTYPE = "bfloat16"
+"""Layers are read in this precision: states that stay in float32 show only beside a narrower one."""
+THIN_ERROR = 0.001
+"""What a pass over few layers may be off: layers hold counters of a few bytes beside their cache."""
+SHORT_TOKENS, LONG_TOKENS = 515, 1030
+"""Lengths that layers are read at: no multiples of a compressed layer's stride, and with different remainders."""
+
+
+class Subject:
+    """Lazy: each precision's model is built once, the layers are read from the first pass."""
+
+    def __init__(self, spec: ModelSpec, config: Any, attention: str) -> None:
+        self.spec = spec
+        self.config = config
+        self.attention = attention
+        self._models: dict[str, Any] = {}
+        self._shapes: dict[int, tuple[bool, int]] = {}
+        self._whole_peak_bytes = 0
+        self._few: tuple[int, ...] | None = None
+
+    def model(self, dtype: str) -> Any:
+        if dtype not in self._models:
+            self._models[dtype] = build_model(
+                self.spec, self.config, dtype=getattr(torch, dtype), attention=self.attention
+            )
+        return self._models[dtype]
+
+    @cached_property
+    def text_config(self) -> Any:
+        """The decoder's own config, within a model that also sees or hears."""
+        return self.model(READ_DTYPE).config.get_text_config(decoder=True)
+
+    @cached_property
+    def layers(self) -> tuple[LayerGroup, ...]:
+        """What the cache's layers hold: from one prefill and decode step, or from two where one tells too little."""
+        model = self.model(READ_DTYPE)
+        if not model._supports_default_dynamic_cache():
+            raise no_cache(model)
+        cache = DynamicCache(config=self.text_config)
+        stack = find_stack(model, len(cache.layers))
+        answers = AnswerShapes(stack)
+        with answers.watch():
+            self._whole_peak_bytes = self._fill(model, cache, SHORT_TOKENS)
+        self._shapes = answers.seen
+        short = [layer_tensors(layer) for layer in cache.layers]
+        windows = [getattr(layer, "sliding_window", None) for layer in cache.layers]
+        if all(is_state(path) for tensors in short for path in tensors):
+            return read_layers(short, short, short_tokens=SHORT_TOKENS, long_tokens=SHORT_TOKENS, windows=windows)
+        cache = DynamicCache(config=self.text_config)
+        self._fill(model, cache, LONG_TOKENS)
+        long = [layer_tensors(layer) for layer in cache.layers]
+        return read_layers(short, long, short_tokens=SHORT_TOKENS, long_tokens=LONG_TOKENS, windows=windows)
+
+    @staticmethod
+    def _fill(model: Any, cache: DynamicCache, tokens: int) -> int:
+        """Returns the prefill's peak in bytes, weights not counted."""
+        one = MetaPass(model, cache, sequences=1)
+        peak = one.peak_of(tokens - 1)
+        one.run(1)
+        return peak
+
+    def peaks(
+        self,
+        record: InspectionRecord,
+        strategy: Strategy,
+        dtype: str,
+        sequences: Sequence[int],
+        tokens: Sequence[int],
+    ) -> list[PeakRung]:
+        """Working memory of the strategy at each number of sequences, over a ladder of lengths."""
+        model = self.model(dtype)
+        kept = self._kept(record)
+        stack = find_stack(model, sum(group.count for group in record.layers))
+        prompts = ladder(tokens, record.layers, strategy)
+        rungs: list[PeakRung] = []
+        with thinned(stack, set(kept), self._shapes):
+            for count in sequences:
+                setting = Setting(
+                    record=over(record, kept),
+                    strategy=strategy,
+                    dtype=dtype,
+                    attention=self.attention,
+                    sequences=count,
+                    table_bytes=table_bytes(model),
+                )
+                rungs += peak_rungs(model, self.text_config, setting, prompts)
+        return rungs
+
+    def _kept(self, record: InspectionRecord) -> tuple[int, ...]:
+        """The layers that are run: a few that need as much working memory as the whole model does, else all."""
+        if self._few is None:
+            self._few = self._enough(record)
+        return self._few
+
+    def _enough(self, record: InspectionRecord) -> tuple[int, ...]:
+        groups = [group for group in record.layers for _ in range(group.count)]
+        everything = tuple(range(len(groups)))
+        model = self.model(READ_DTYPE)
+        stack = find_stack(model, len(groups))
+        if stack is None or len(self._shapes) < len(groups):
+            return everything
+        kinds = [(module_kind(module), replace(group, count=1)) for module, group in zip(stack, groups, strict=True)]
+        few = tuple(sorted(kept_layers(kinds)))
+        with thinned(stack, set(few), self._shapes):
+            thin = MetaPass(model, DynamicCache(config=self.text_config), sequences=1)
+            peak = thin.peak_of(SHORT_TOKENS - 1)
+        skipped = self._prefill_kv(record) - self._prefill_kv(over(record, few))
+        return (
+            few if abs(peak + skipped - self._whole_peak_bytes) <= THIN_ERROR * self._whole_peak_bytes else everything
+        )
+
+    @staticmethod
+    def _prefill_kv(record: InspectionRecord) -> int:
+        return kv_prefill_bytes(record, tokens=SHORT_TOKENS - 1, sequences=1, dtype=READ_DTYPE, strategy=BASELINE)

@@ -1,0 +1,58 @@
+"""The sentences with which a model is refused before anything is loaded."""
+
+from jobs.sizing.refusal import Refusal
+
+SHOWN_CHARACTERS = 80
+
+
+def unknown_model(text: str) -> Refusal:
+    return Refusal(
+        "unknown_model",
+        f"“{_shown(text)}” is no built-in architecture, folder or Hub id.",
+        "Give a built-in name such as SmolLM2-135M, a folder with a config.json, or organisation/name.",
+    )
+
+
+def no_such_folder(text: str) -> Refusal:
+    return Refusal("unknown_model", f"There is no folder “{_shown(text)}”.", "Check the path.")
+
+
+def not_a_folder(text: str) -> Refusal:
+    return Refusal("unknown_model", f"“{_shown(text)}” is a file.", "Give the folder that holds config.json.")
+
+
+def outside_models(text: str) -> Refusal:
+    return Refusal(
+        "outside_models",
+        f"“{_shown(text)}” lies outside the models folder.",
+        "Put the model, or a copy of it, below the folder that MODELS_DIR names.",
+    )
+
+
+def no_config(text: str) -> Refusal:
+    return Refusal("no_config", f"“{_shown(text)}” has no config.json.", "Choose a folder in the transformers format.")
+
+
+def broken_config(text: str, why: str) -> Refusal:
+    return Refusal(
+        "broken_config",
+        f"The config.json of “{_shown(text)}” is broken: {why}.",
+        "Get the file again from where the model came from.",
+    )
+
+
+def needs_remote_code(text: str) -> Refusal:
+    return Refusal(
+        "needs_remote_code",
+        f"“{_shown(text)}” runs on code that comes with it, which is not run here.",
+        "Choose a model that transformers itself implements.",
+    )
+
+
+def bad_revision(text: str) -> Refusal:
+    return Refusal("bad_revision", f"“{_shown(text)}” is not a revision.", "Give a branch, a tag or a commit.")
+
+
+def _shown(text: str) -> str:
+    printable = "".join(character for character in text if character.isprintable())
+    return printable if len(printable) <= SHOWN_CHARACTERS else f"{printable[:SHOWN_CHARACTERS]}…"
