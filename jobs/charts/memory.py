@@ -121,9 +121,7 @@ def _limit(stages: Mapping[str, Any], unit: ByteUnit) -> list[go.Scatter]:
     ]
 
 
-def _memory_axis(
-    unit: ByteUnit, *, highest: int, capacity: int | None, weights: int, far: bool
-) -> dict[str, Any]:
+def _memory_axis(unit: ByteUnit, *, highest: int, capacity: int | None, weights: int, far: bool) -> dict[str, Any]:
     """From zero, or from a little below the weights where those would take most of the height."""
     top = highest if far or capacity is None else max(highest, capacity)
     floor = weights - (top - weights) / 10 if 2 * weights > top else 0

@@ -1,12 +1,7 @@
 """The saved question."""
 
-from typing import TYPE_CHECKING
-
 from django.conf import settings
 from django.db import models
-
-if TYPE_CHECKING:
-    from jobs.models.run import Run
 
 
 class Profile(models.Model):
@@ -19,8 +14,6 @@ class Profile(models.Model):
     worker = models.ForeignKey("jobs.Worker", null=True, on_delete=models.SET_NULL, related_name="profiles")
     question = models.JSONField()
     created_at = models.DateTimeField(auto_now_add=True)
-
-    latest_runs: "list[Run]"  # the newest first, where selectors.profile looked
 
     class Meta:
         ordering = ["-created_at"]

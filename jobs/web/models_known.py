@@ -37,7 +37,7 @@ def _folder_offers(models_dir: Path) -> list[ModelOffer]:
     """At one and two levels below the models folder, the first few hundred."""
     configs = [*models_dir.glob("*/config.json"), *models_dir.glob("*/*/config.json")]
     names = sorted(str(config.parent.relative_to(models_dir)) for config in configs)
-    return [ModelOffer(name=str(models_dir / name), note="folder") for name in names[:MOST_FOLDERS]]
+    return [ModelOffer(name=name, note="folder") for name in names[:MOST_FOLDERS]]
 
 
 def spec_of(text: str, revision: str) -> ModelSpec:

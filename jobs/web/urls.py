@@ -1,3 +1,26 @@
-from django.urls import URLPattern
+from django.urls import path
 
-urlpatterns: list[URLPattern] = []
+from jobs.web import health
+from jobs.web.views import home, profile, profile_new, profiles, question_live, run, setup, sign_in, workers
+
+urlpatterns = [
+    path("", home.home, name="home"),
+    path("sign-in/", sign_in.SignIn.as_view(), name="sign-in"),
+    path("sign-out/", sign_in.SignOut.as_view(), name="sign-out"),
+    path("setup/<str:token>/", setup.setup, name="setup"),
+    path("profiles/", profiles.profiles, name="profiles"),
+    path("profiles/new/", profile_new.profile_new, name="profile-new"),
+    path("profiles/new/model-check/", question_live.model_check, name="model-check"),
+    path("profiles/new/duration/", question_live.duration, name="duration"),
+    path("profiles/<int:pk>/", profile.profile, name="profile"),
+    path("profiles/<int:pk>/again/", profile.again, name="run-again"),
+    path("runs/<int:pk>/", run.run, name="run"),
+    path("runs/<int:pk>/fragment/", run.fragment, name="run-fragment"),
+    path("runs/<int:pk>/events/", run.events, name="run-events"),
+    path("runs/<int:pk>/figures/", run.figures, name="run-figures"),
+    path("runs/<int:pk>/cancel/", run.cancel, name="run-cancel"),
+    path("workers/", workers.workers, name="workers"),
+    path("healthz", health.healthz, name="healthz"),
+    path("readyz", health.readyz, name="readyz"),
+    path("metrics", health.metrics, name="metrics"),
+]

@@ -2,6 +2,10 @@
 "use strict";
 
 (() => {
+  const LEVELS = ["capacity", "budget", "weights", "bound"];
+  const LEGEND_ROW_PX = 21;
+  const LEGEND_MARK_PX = 46;
+  const LEGEND_LETTER_PX = 6.7;
   const root = document.getElementById("run");
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const narrow = matchMedia("(max-width: 40rem)");
@@ -30,14 +34,35 @@
     const colour = roleColour(meta.role) || (meta.strategy ? token(`--series-${name}`) : token("--ink-soft"));
     const marker = { ...trace.marker, color: colour };
     if (meta.role === "measured") marker.symbol = marks[name];
-    return { ...trace, marker, line: { ...trace.line, color: colour }, textfont: { ...trace.textfont, color: colour } };
+    const showlegend = meta.role !== "estimated" && trace.showlegend !== false;
+    const mode = LEVELS.includes(meta.role) ? "lines" : trace.mode;
+    return { ...trace, mode, meta, showlegend, marker, line: { ...trace.line, color: colour } };
   }
 
   function axis(given) {
     return { gridcolor: token("--line"), linecolor: token("--line-strong"), zeroline: false, automargin: true, ...given };
   }
 
-  function layoutOf(given) {
+  // The strip of points that did not run is named beside it, not along it: it is too low for that.
+  function strip(given) {
+    const middle = (given.range[0] + given.range[1]) / 2;
+    return { ...axis(given), title: { text: "" }, showticklabels: true, tickvals: [middle], ticktext: ["did not run"], ticklen: 0 };
+  }
+
+  // A line across the plot carries its name clear of it.
+  function levelName(trace) {
+    const below = trace.meta.role === "budget";
+    return { x: 0, xref: "paper", y: trace.y[0], text: trace.name, showarrow: false, xanchor: "left", yanchor: below ? "top" : "bottom", xshift: 4, font: { size: 11, color: trace.line.color } };
+  }
+
+  // Plotly gives every entry of a horizontal legend the width of the widest.
+  function rowsOf(traces, width) {
+    const names = traces.filter((trace) => trace.showlegend).map((trace) => trace.name || "");
+    const widest = Math.max(0, ...names.map((name) => LEGEND_MARK_PX + LEGEND_LETTER_PX * name.length));
+    return Math.ceil(names.length / Math.max(1, Math.floor((width - 80) / widest)));
+  }
+
+  function layoutOf(given, levels, legendRows) {
     const ink = token("--ink-soft");
     return {
       ...given,
@@ -45,13 +70,13 @@
       font: { family: token("--font"), size: 12, color: ink },
       paper_bgcolor: "rgba(0,0,0,0)",
       plot_bgcolor: "rgba(0,0,0,0)",
-      margin: { l: 8, r: 12, t: 28, b: 8 },
+      margin: { l: 64, r: 16, t: 32, b: 56 + legendRows * LEGEND_ROW_PX },
       hoverlabel: { bgcolor: token("--surface"), bordercolor: token("--line-strong"), font: { color: token("--ink") } },
-      legend: { orientation: "h", y: -0.22, x: 0, font: { size: narrow.matches ? 11 : 12 }, ...(given.legend || {}) },
+      legend: { orientation: "h", x: 0, yref: "container", y: 0, yanchor: "bottom", font: { size: 12, color: ink } },
       xaxis: axis(given.xaxis),
       yaxis: axis(given.yaxis),
-      ...(given.yaxis2 ? { yaxis2: axis(given.yaxis2) } : {}),
-      annotations: (given.annotations || []).map((note) => ({ ...note, font: { ...note.font, color: ink } })),
+      ...(given.yaxis2 ? { yaxis2: strip(given.yaxis2) } : {}),
+      annotations: [...(given.annotations || []).map((note) => ({ ...note, font: { ...note.font, color: ink } })), ...levels],
     };
   }
 
@@ -70,7 +95,9 @@
       if (!figure || !figure.data.length) continue;
       const empty = place.querySelector(".plot-empty");
       if (empty) empty.remove();
-      Plotly.react(place, figure.data.map(paint), layoutOf(figure.layout), config(place.dataset.figure));
+      const traces = figure.data.map(paint);
+      const levels = traces.filter((trace) => LEVELS.includes(trace.meta.role)).map(levelName);
+      Plotly.react(place, traces, layoutOf(figure.layout, levels, rowsOf(traces, place.clientWidth)), config(place.dataset.figure));
     }
   }
 

@@ -128,7 +128,8 @@ def entry() -> ModelEntry:
 def submit(name: str = "Nightly summaries", **changes: Any) -> int:
     """A run that waits."""
     user = User.objects.get(username=member()["username"])
-    return run_submit(user=user, name=name, entry=entry(), question=question(**changes), worker=worker()).pk
+    run = run_submit(user=user, name=name, entry=entry(), question=question(**changes), worker=worker())
+    return int(run.pk)
 
 
 def begin(name: str = "Nightly summaries", **changes: Any) -> int:

@@ -62,7 +62,7 @@ def _shoot(browser: Browser, portal: Portal, pages: dict[str, str], *, as_member
     faults: list[str] = []
     for width, (across, down) in WIDTHS.items():
         for scheme in ("light", "dark"):
-            context = browser.new_context(viewport={"width": across, "height": down}, color_scheme=scheme)  # type: ignore[arg-type]
+            context = browser.new_context(viewport={"width": across, "height": down}, color_scheme=scheme)
             page = context.new_page()
             page.on("console", partial(_hear, faults))
             if as_member and pages:

@@ -17,6 +17,7 @@ from jobs.sizing.strategy import BASELINE, Strategy
 from jobs.sizing.units import bytes_text
 from jobs.web.forms.choices import DEPTHS, DTYPES, FIRST_STRATEGIES, STRATEGIES
 from jobs.web.forms.fields import AmountField, CountField, SizeField, said
+from jobs.web.models_known import spec_of
 
 MOST_TOKENS = 10_000_000
 MOST_SEQUENCES = 4096
@@ -146,6 +147,7 @@ class QuestionForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data
+        self._model(cleaned)
         self._take_workload(cleaned)
         if "typical_prompt_tokens" in cleaned and cleaned.get("prompt_tokens"):
             self._typical(cleaned)
@@ -153,6 +155,15 @@ class QuestionForm(forms.Form):
         self._capacity(cleaned)
         self._strategies(cleaned)
         return cleaned
+
+    def _model(self, cleaned: dict[str, Any]) -> None:
+        """What can be seen to be no model without inspecting it."""
+        if not {"model", "revision"} <= cleaned.keys():
+            return
+        try:
+            spec_of(cleaned["model"], cleaned["revision"])
+        except Refusal as refusal:
+            self.add_error("revision" if refusal.code == "bad_revision" else "model", said(refusal))
 
     def _take_workload(self, cleaned: dict[str, Any]) -> None:
         """A saved workload's lengths go before typed ones; without either a length is missing."""

@@ -91,7 +91,7 @@ def limit_in_short(stages: Mapping[str, Any]) -> dict[str, Any] | None:
 def _title(context: int | None, fits: bool) -> str:
     if fits:
         return "Max context"
-    return "Nothing fits. The closest" if context else "Nothing fits"
+    return "Nothing fits the workload. The closest:" if context else "Nothing fits"
 
 
 def _failed_why(limit: Mapping[str, Any]) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 
 from jobs.models import Profile, Run
 from jobs.web.formats import elapsed_s, size
@@ -43,7 +43,7 @@ def profile_rows(profiles: Iterable[Profile]) -> list[ProfileRow]:
 
 
 def _row(profile: Profile) -> ProfileRow:
-    runs: list[Run] = profile.latest_runs
+    runs = cast("list[Run]", vars(profile)["latest_runs"])  # as the selector prefetched them
     latest, answered = next(iter(runs), None), latest_answered(runs)
     return ProfileRow(
         pk=profile.pk,
@@ -90,4 +90,4 @@ def _capacity(profile: Profile, answered: Run | None) -> str:
     asked = profile.question.get("capacity_bytes")
     if not asked and answered:
         asked = (answered.stages.get("budgets") or {}).get("capacity_bytes")
-    return f"{size(asked)} of capacity" if asked else "all of its memory"
+    return size(asked) if asked else "all of it"

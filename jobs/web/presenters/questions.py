@@ -53,4 +53,4 @@ def _bounds(question: Mapping[str, Any]) -> str:
 
 
 def workload_summary(question: Mapping[str, Any]) -> str:
-    return f"{number(question['prompt_tokens'])} + {tokens(question['answer_tokens'])}"
+    return f"{number(question['prompt_tokens'])} + {number(question['answer_tokens'])}"

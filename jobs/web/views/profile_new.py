@@ -114,8 +114,7 @@ def _initial(source: Profile | None) -> dict[str, Any]:
     if source is None:
         return first_question()
     entry = source.model_entry
-    text = str(entry.spec.get("path") or entry.name)
-    return like(source.question, model=text, revision=entry.revision, worker_id=source.worker_id)
+    return like(source.question, model=entry.name, revision=entry.revision, worker_id=source.worker_id)
 
 
 def _page(request: HttpRequest, form: QuestionForm, *, source: Profile | None = None) -> HttpResponse:
