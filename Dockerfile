@@ -2,6 +2,7 @@
 FROM python:3.11-slim
 
 # g++ compiles quanto's extension below.
+# hadolint ignore=DL3008
 RUN apt-get update \
     && apt-get install -y --no-install-recommends g++ \
     && rm -rf /var/lib/apt/lists/*
@@ -30,7 +31,7 @@ COPY static static
 ENV DATA=/data STATIC_ROOT=/app/staticfiles
 RUN SECRET_KEY=only-for-this-step python manage.py collectstatic --noinput
 
-USER portal
+USER 10001
 VOLUME /data
 EXPOSE 8000
 ENTRYPOINT ["python", "manage.py"]

@@ -22,7 +22,6 @@ WORKER_HOST = env.str("WORKER_HOST", default="")  # a worker's machine by name, 
 MEASURING_PYTHON = env.str("MEASURING_PYTHON", default="") or sys.executable  # whose transformers is measured
 
 INSTALLED_APPS = [
-    "daphne",
     "django.contrib.admin",
     "django.contrib.auth",
     "django.contrib.contenttypes",
@@ -83,6 +82,14 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 REDIS_URL = env.str("REDIS_URL", default="")
 CHANNEL_LAYERS = channel_layers(REDIS_URL)
 CELERY_BROKER_URL = celery_broker(REDIS_URL)
+CELERY_BROKER_TRANSPORT_OPTIONS = {
+    # A form does not wait for a broker that is away: the sweep rings later.
+    "max_retries": 1,
+    "interval_start": 0,
+    "interval_step": 0.2,
+    "interval_max": 0.2,
+    "socket_connect_timeout": 2,
+}
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = False
 CELERY_WORKER_DISABLE_PREFETCH = True

@@ -68,7 +68,7 @@ class Portal:
         if Part.WEB in self.parts:
             preflight.check_port(self.host, self.port)
         with ThreadPoolExecutor(1) as beside:
-            devices = beside.submit(devices_here)  # a GPU is found out in seconds: meanwhile the rest
+            workers = beside.submit(self._workers)  # a GPU is found out in seconds: meanwhile the rest
             preflight.check_database()
             redis_url = self._redis_url(children)
             environment = {"DATA": str(settings.DATA_DIR), "REDIS_URL": redis_url, "PYTHONUNBUFFERED": "1"}
@@ -77,9 +77,11 @@ class Portal:
                 connection.close()
                 collect_if_changed()
                 children.start(service.web(self.host, self.port), environment)
-            for wanted in self._workers(devices.result()):
+            for wanted in workers.result():
                 children.start(wanted, environment)
         if self._wait_until_ready(children, redis_url, stop):
+            if Part.SWEEP in self.parts:
+                children.start(service.sweep(), environment)
             self.announce(f"KV Portal: {self._address()}{_setup_path()}" if Part.WEB in self.parts else "Ready.")
 
     def _redis_url(self, children: Children) -> str:
@@ -92,14 +94,12 @@ class Portal:
         preflight.check_broker(url)
         return url
 
-    def _workers(self, devices: list[str]) -> list[service.Service]:
+    def _workers(self) -> list[service.Service]:
         workers = []
         if Part.DEVICES in self.parts:
-            workers += [service.device_worker(device, queue_name(device)) for device in devices]
+            workers += [service.device_worker(device, queue_name(device)) for device in devices_here()]
         if Part.INSPECT in self.parts:
             workers.append(service.inspect_worker())
-        if Part.SWEEP in self.parts:
-            workers.append(service.sweep())
         return workers
 
     def _wait_until_ready(self, children: Children, redis_url: str, stop: threading.Event) -> bool:

@@ -4,6 +4,7 @@ import http.client
 import socket
 
 from celery import Celery
+from django.conf import settings
 
 from kvportal.env import celery_broker
 from kvportal.supervisor.child import Child
@@ -19,12 +20,18 @@ def reachable_host(host: str) -> str:
 def web_answers(host: str, port: int) -> bool:
     connection = http.client.HTTPConnection(reachable_host(host), port, timeout=2)
     try:
-        connection.request("GET", "/healthz", headers={"Host": "localhost"})
+        connection.request("GET", "/healthz", headers={"Host": _known_name()})
         return connection.getresponse().status == http.HTTPStatus.OK
     except (OSError, http.client.HTTPException):
         return False
     finally:
         connection.close()
+
+
+def _known_name() -> str:
+    """A name that the portal answers to, whatever ALLOWED_HOSTS holds."""
+    allowed = [name.lstrip(".") for name in settings.ALLOWED_HOSTS if name != "*"]
+    return allowed[0] if allowed else "localhost"
 
 
 def silent_workers(children: list[Child], redis_url: str) -> list[Child]:

@@ -19,6 +19,7 @@ MARK = "KVPORTAL_TEST_MARK"
 LINE_START = "KV Portal: "
 START_PATIENCE_S = 50.0  # five times the bound
 STOP_PATIENCE_S = 30.0
+NOT_PASSED_ON = {"REDIS_URL", "DATABASE_URL", "DJANGO_SETTINGS_MODULE"}  # a test run's own
 
 
 def free_port() -> int:
@@ -36,7 +37,7 @@ class PortalProcess:
         self.said: list[str] = []
         self.started_s = 0.0
         self._lines: Queue[str] = Queue()
-        kept = {name: value for name, value in os.environ.items() if name not in {"REDIS_URL", "DATABASE_URL"}}
+        kept = {name: value for name, value in os.environ.items() if name not in NOT_PASSED_ON}
         self._began_s = time.monotonic()
         self.process = subprocess.Popen(
             [sys.executable, "manage.py", "up", *options],
@@ -69,6 +70,13 @@ class PortalProcess:
 
     def address(self) -> str:
         """What stands behind `KV Portal: `, once it is printed."""
+        return self._line(LINE_START)
+
+    def ready(self) -> None:
+        """A part without a page says so otherwise."""
+        self._line("Ready.")
+
+    def _line(self, start: str) -> str:
         until_s = self._began_s + START_PATIENCE_S
         while time.monotonic() < until_s:
             try:
@@ -78,10 +86,10 @@ class PortalProcess:
                     break
                 continue
             self.said.append(line)
-            if line.startswith(LINE_START):
+            if line.startswith(start):
                 self.started_s = time.monotonic() - self._began_s
-                return line.removeprefix(LINE_START)
-        raise AssertionError("no address was printed:\n" + "\n".join(self.said))
+                return line.removeprefix(start)
+        raise AssertionError(f"no line {start!r} was printed:\n" + "\n".join(self.said))
 
     def stop(self, number: signal.Signals = signal.SIGINT) -> float:
         """Seconds until it has ended."""
@@ -103,13 +111,40 @@ class PortalProcess:
         """Every process that carries the mark, itself included: number and command."""
         return {pid: command for pid, command in marked(self.mark).items() if pid != os.getpid()}
 
+    def tree(self) -> dict[int, str]:
+        """Every process that descends from it, whatever its environment: number and command."""
+        return descendants(self.process.pid)
+
+
+def descendants(pid: int) -> dict[int, str]:
+    children: dict[int, list[int]] = {}
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+        except OSError:
+            continue  # it has just ended
+        children.setdefault(parent, []).append(int(entry.name))
+    found, ahead = {}, [pid]
+    while ahead:
+        for child in children.get(ahead.pop(), []):
+            ahead.append(child)
+            found[child] = command_of(child)
+    return found
+
+
+def command_of(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
+    except OSError:
+        return ""
+
 
 def marked(mark: str) -> dict[int, str]:
     found = {}
     for entry in Path("/proc").glob("[0-9]*"):
         try:
             if f"{MARK}={mark}".encode() in (entry / "environ").read_bytes():
-                found[int(entry.name)] = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+                found[int(entry.name)] = command_of(int(entry.name))
         except OSError:
             continue  # it has just ended
     return found

@@ -32,9 +32,11 @@ def test_it_says_its_address_serves_the_page_and_stops_whole(tmp_path: Path, num
 def test_a_killed_portal_leaves_no_process(tmp_path: Path) -> None:
     with PortalProcess(tmp_path) as portal:
         portal.address()
+        wait_until(lambda: any("jobs.measuring" in command for command in portal.tree().values()))
+        before = portal.tree()
         portal.process.kill()
         portal.process.wait()
-        wait_until(lambda: portal.left() == {})
+        wait_until(lambda: portal.left() == {} and not any(Path(f"/proc/{pid}").exists() for pid in before))
 
 
 def test_a_second_portal_over_the_same_folder_is_refused(tmp_path: Path) -> None:

@@ -1,0 +1,40 @@
+"""Pages, served warm by a real server over a seeded SQLite."""
+
+import time
+import urllib.request
+from collections.abc import Iterator
+
+from tests.bench.row import Row, benchmark, median_at_most
+from tests.bench.seeded_portal import SeededPortal, seeded_portal
+
+PAGE_TARGET_MS = 100.0
+WARM_UP = 3
+TIMES = 30
+
+
+@benchmark("web")
+def pages() -> Iterator[Row]:
+    with seeded_portal() as portal:
+        from tests.browser import demo
+
+        demo.member()
+        runs = demo.team()
+        addresses = {
+            "the form's page": "/profiles/new/",
+            "a finished run's page": f"/runs/{runs['saved']}/",
+            "a going run's page": f"/runs/{runs['running']}/",
+            "the home page": "/",
+        }
+        for name, path in addresses.items():
+            served_ms = [_served_ms(portal, path) for _ in range(WARM_UP + TIMES)][WARM_UP:]
+            yield median_at_most("web", f"{name} served", served_ms, "ms", PAGE_TARGET_MS)
+
+
+def _served_ms(portal: SeededPortal, path: str) -> float:
+    request = urllib.request.Request(portal.address + path, headers={"Cookie": portal.cookie})  # noqa: S310
+    began_s = time.perf_counter()
+    with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310  (the portal's own address)
+        answer.read()
+        assert answer.status == 200
+        assert answer.url == portal.address + path
+    return (time.perf_counter() - began_s) * 1000
