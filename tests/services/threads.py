@@ -16,7 +16,7 @@ def at_once(*calls: Callable[[], Any]) -> list[Any]:
         start.wait(10)
         try:
             return call()
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001  (handed to the caller)
             return error
         finally:
             connection.close()

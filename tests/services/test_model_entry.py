@@ -1,0 +1,121 @@
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from jobs.models import EntryState, ModelEntry
+from jobs.selectors.model_entry import record_of
+from jobs.services import model_entry as service
+from jobs.services.model_entry import model_entry_inspect, model_entry_request
+from jobs.sizing.model_spec import ModelKind, ModelSpec
+from jobs.sizing.refusal import Refusal
+from tests.factories import make_entry, make_record, make_user
+from tests.services.threads import at_once
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The entries whose inspection was asked for."""
+    rung: list[int] = []
+    monkeypatch.setattr(service, "model_inspect_send", lambda entry_id: rung.append(entry_id))
+    monkeypatch.setattr(service, "resolve_model", resolve)
+    return rung
+
+
+def resolve(text: str, *, revision: str | None, **_: Any) -> ModelSpec:
+    if text.startswith("no"):
+        raise Refusal("unknown_model", "There is no such model.", "Check its name.")
+    return ModelSpec(kind=ModelKind.HUB, name=text, revision=revision)
+
+
+class Process:
+    def __enter__(self) -> "Process":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def without_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(service, "measuring_process", Process)
+
+
+def test_a_model_asked_for_waits_for_its_inspection(asked: list[int], django_capture_on_commit_callbacks: Any) -> None:
+    user = make_user()
+    with django_capture_on_commit_callbacks(execute=True):
+        entry = model_entry_request(text="org/one", revision="abc", user=user)
+        assert not asked
+    assert (entry.kind, entry.name, entry.revision, entry.state) == ("hub", "org/one", "abc", "waiting")
+    assert entry.requested_by == user and asked == [entry.pk]
+
+
+def test_a_model_that_is_none_leaves_nothing() -> None:
+    with pytest.raises(Refusal, match="no such model"):
+        model_entry_request(text="nonsense")
+    assert not ModelEntry.objects.exists()
+
+
+def test_a_known_model_is_not_inspected_again(asked: list[int], django_capture_on_commit_callbacks: Any) -> None:
+    kept = make_entry("org/one")
+    with django_capture_on_commit_callbacks(execute=True):
+        assert model_entry_request(text="org/one") == kept
+    assert not asked
+
+
+def test_a_refused_model_is_tried_again(asked: list[int], django_capture_on_commit_callbacks: Any) -> None:
+    make_entry("org/one", inspected=False, state=EntryState.REFUSED, error={"code": "offline"}, attempts=3)
+    with django_capture_on_commit_callbacks(execute=True):
+        entry = model_entry_request(text="org/one")
+    assert (entry.state, entry.error, entry.attempts, asked) == ("waiting", None, 0, [entry.pk])
+
+
+@pytest.mark.parametrize(("seconds", "rings"), [(31, 1), (5, 0)])
+def test_a_waiting_model_is_woken_again_only_when_its_wake_up_was_lost(
+    asked: list[int], django_capture_on_commit_callbacks: Any, seconds: float, rings: int
+) -> None:
+    make_entry("org/one", inspected=False, woken_at=timezone.now() - timedelta(seconds=seconds))
+    with django_capture_on_commit_callbacks(execute=True):
+        model_entry_request(text="org/one")
+    assert len(asked) == rings
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_who_ask_at_once_get_the_same() -> None:
+    first, second = at_once(*[lambda: model_entry_request(text="org/one")] * 2)
+    assert first == second == ModelEntry.objects.get()
+
+
+@pytest.mark.usefixtures("without_process")
+def test_an_inspection_ends_with_a_record() -> None:
+    entry = make_entry("org/one", inspected=False)
+    model_entry_inspect(entry.pk, inspect=lambda spec, **_: make_record(model=spec.name))
+    entry.refresh_from_db()
+    assert (entry.state, entry.attempts) == (EntryState.READY, 0)
+    assert record_of(entry) == make_record(model="org/one") and entry.inspected_at is not None
+
+
+@pytest.mark.usefixtures("without_process")
+@pytest.mark.parametrize(
+    ("error", "code"), [(Refusal("gated", "In /srv/models/x.", "Ask."), "gated"), (ZeroDivisionError(), "internal")]
+)
+def test_an_inspection_ends_with_a_reason(error: Exception, code: str) -> None:
+    def inspect(spec: ModelSpec, **_: Any) -> Any:
+        raise error
+
+    entry = make_entry(inspected=False)
+    model_entry_inspect(entry.pk, inspect=inspect)
+    entry.refresh_from_db()
+    assert entry.state == EntryState.REFUSED and entry.error["code"] == code and entry.error["hint"]
+    assert "/srv" not in entry.error["message"]
+
+
+def test_a_second_delivery_inspects_nothing() -> None:
+    entry = make_entry()
+    before = ModelEntry.objects.values().get()
+    model_entry_inspect(entry.pk, inspect=pytest.fail)
+    model_entry_inspect(10**6, inspect=pytest.fail)
+    assert ModelEntry.objects.values().get() == before
