@@ -10,6 +10,7 @@
   const connection = root.querySelector("[data-connection]");
   const part = (name) => root.querySelector(`[data-part="${name}"]`);
   const meta = () => part("meta").dataset;
+  const sources = new Map(); // a part's HTML as the server sent it: times are localised afterwards
   let seen = Number(meta().seq);
   let socket = null;
   let failures = 0;
@@ -69,12 +70,13 @@
   }
 
   function replace(old, fresh) {
-    if (old.innerHTML === fresh.innerHTML || old.dataset.source === fresh.innerHTML) return;
+    const name = fresh.dataset.part;
     const source = fresh.innerHTML;
+    if (source === (sources.get(name) ?? old.innerHTML)) return;
     const open = [...old.querySelectorAll("details[open][id]")].map((details) => details.id);
     const scrolls = [...old.querySelectorAll(".table-box")].map((box) => [box.scrollLeft, box.scrollTop]);
     old.replaceChildren(...fresh.childNodes);
-    old.dataset.source = source;
+    sources.set(name, source);
     for (const id of open) { const details = document.getElementById(id); if (details) details.open = true; }
     old.querySelectorAll(".table-box").forEach((box, at) => { if (scrolls[at]) box.scrollTo(...scrolls[at]); });
     old.dispatchEvent(new Event("portal:replaced", { bubbles: true }));

@@ -13,19 +13,19 @@ from django.contrib.auth.models import User
 from django.db.models import Q
 from django.utils import timezone
 
-from jobs.models import EntryState, Event, ModelEntry, Run, RunState, Worker
+from jobs.models import ACTIVE_STATES, Event, ModelEntry, Run, RunState, Worker
 from jobs.procedure.events import Event as Told
 from jobs.procedure.events import EventKind
 from jobs.procedure.measurement import Loaded, Measurement
 from jobs.procedure.question import Depth, Question
 from jobs.procedure.run import answer
+from jobs.running.model_source import resolve_model
 from jobs.services.account import setup_link_make
 from jobs.services.claim import Claim, run_claim
 from jobs.services.record import event_record, held_by
 from jobs.services.run import run_cancel, run_submit
 from jobs.services.run_state import run_move
 from jobs.services.workload import workload_save
-from jobs.sizing.model_spec import ModelKind, ModelSpec
 from jobs.sizing.record import InspectionRecord
 from jobs.sizing.strategy import Strategy
 from jobs.sizing.units import GIB, MIB
@@ -111,7 +111,7 @@ def question(**changes: Any) -> Question:
     return replace(asked, **changes)
 
 
-def worker() -> Worker:
+def worker_row() -> Worker:
     known = Worker.objects.filter(name="box:cpu")
     known.update(seen_at=timezone.now())
     return known.first() or make_worker(
@@ -119,8 +119,27 @@ def worker() -> Worker:
     )
 
 
+def worker() -> int:
+    """The demo's worker, alive as of now."""
+    return int(worker_row().pk)
+
+
+def know_model() -> int:
+    """The demo's model, inspected."""
+    return int(entry().pk)
+
+
+def end_all() -> None:
+    """Whatever waits or goes on is cancelled."""
+    for run in Run.objects.filter(state__in=ACTIVE_STATES):
+        run_cancel(run=run, user=None)
+    for run in Run.objects.filter(state__in=ACTIVE_STATES):
+        run_move(run_id=run.pk, to=RunState.CANCELLED, when=Q(), message="Cancelled.")
+    _going.clear()
+
+
 def entry() -> ModelEntry:
-    spec = ModelSpec(kind=ModelKind.ARCHITECTURE, name="SmolLM2-135M", config={}, random_weights=True)
+    spec = resolve_model("SmolLM2-135M")
     known = ModelEntry.objects.filter(kind=str(spec.kind), name=spec.name).first()
     return known or make_entry(spec.name, kind=str(spec.kind), spec=spec.as_json(), record=demo_record().as_json())
 
@@ -128,14 +147,14 @@ def entry() -> ModelEntry:
 def submit(name: str = "Nightly summaries", **changes: Any) -> int:
     """A run that waits."""
     user = User.objects.get(username=member()["username"])
-    run = run_submit(user=user, name=name, entry=entry(), question=question(**changes), worker=worker())
+    run = run_submit(user=user, name=name, entry=entry(), question=question(**changes), worker=worker_row())
     return int(run.pk)
 
 
 def begin(name: str = "Nightly summaries", **changes: Any) -> int:
     """A run that its worker has taken, told on by `tell`."""
     pk = submit(name, **changes)
-    claim = run_claim(worker=worker())
+    claim = run_claim(worker=worker_row())
     assert claim
     assert claim.run_id == pk
     asked = Question.from_json(Run.objects.get(pk=pk).question)
@@ -226,9 +245,3 @@ def _spread_in_time() -> None:
             Event.objects.filter(pk=event.pk).update(created_at=at)
         Run.objects.filter(pk=run.pk).update(queued_at=start, started_at=start, finished_at=times[-1])
         type(run.profile).objects.filter(pk=run.profile_id).update(created_at=start)
-
-
-def waiting_model(name: str) -> int:
-    """A model whose inspection nobody does."""
-    spec = ModelSpec(kind=ModelKind.HUB, name=name)
-    return make_entry(name, inspected=False, spec=spec.as_json(), state=EntryState.WAITING, woken_at=timezone.now()).pk

@@ -12,11 +12,12 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from kvportal.supervisor.broker import socket_path, valkey
+from tests.valkey import running_valkey
 
 ROOT = Path(__file__).resolve().parents[2]
 START_S = 40.0
@@ -28,6 +29,7 @@ class Portal:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.url = ""
+        self._stack = ExitStack()
         self._processes: list[subprocess.Popen[str]] = []
 
     def __enter__(self) -> "Portal":
@@ -55,12 +57,10 @@ class Portal:
         return json.loads(line)
 
     def _start(self) -> None:
-        valkey_socket = socket_path(self.folder)
-        self._run("valkey", [*valkey(valkey_socket).argv])
         self._environment = os.environ | {
             "DATA": str(self.folder),
             "DATABASE_URL": f"sqlite:///{self.folder / 'browser.sqlite3'}",
-            "REDIS_URL": f"unix://{valkey_socket}",
+            "REDIS_URL": self._stack.enter_context(running_valkey()),
             "DJANGO_SETTINGS_MODULE": "tests.browser.settings",
         }
         self._environment.pop("KVPORTAL_TEST_DATABASE", None)
@@ -78,7 +78,7 @@ class Portal:
             process = subprocess.Popen(
                 command,
                 cwd=ROOT,
-                env=getattr(self, "_environment", os.environ),
+                env=self._environment,
                 stdin=subprocess.PIPE if talks else subprocess.DEVNULL,
                 stdout=subprocess.PIPE if talks else log,
                 stderr=log,
@@ -113,6 +113,7 @@ class Portal:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
+        self._stack.close()
 
 
 def _free_port() -> int:

@@ -11,6 +11,7 @@ from jobs.models import Worker, Workload
 from jobs.procedure.question import Depth, Question
 from jobs.selectors.worker import devices_for_form
 from jobs.selectors.workload import workloads_list
+from jobs.sizing.model_spec import ModelKind
 from jobs.sizing.record import InspectionRecord
 from jobs.sizing.refusal import Refusal
 from jobs.sizing.strategy import BASELINE, Strategy
@@ -161,7 +162,9 @@ class QuestionForm(forms.Form):
         if not {"model", "revision"} <= cleaned.keys():
             return
         try:
-            spec_of(cleaned["model"], cleaned["revision"])
+            spec = spec_of(cleaned["model"], cleaned["revision"])
+            if cleaned["revision"] and spec.kind is not ModelKind.HUB:
+                self.add_error("revision", "Only a Hub model has revisions: leave this blank.")
         except Refusal as refusal:
             self.add_error("revision" if refusal.code == "bad_revision" else "model", said(refusal))
 

@@ -1,0 +1,80 @@
+"""What holds for every page."""
+
+import re
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.test import Client
+from django.urls import reverse
+
+from jobs.web.urls import urlpatterns
+
+TEMPLATES = sorted((settings.BASE_DIR / "templates").rglob("*.html"))
+SCRIPTS = sorted((settings.BASE_DIR / "static" / "js").glob("*.js"))
+OPEN = {"sign-in", "setup", "healthz", "readyz", "metrics"}
+ONLY_POSTED = {"sign-out", "run-again", "run-cancel"}
+
+
+@pytest.mark.parametrize("template", TEMPLATES, ids=lambda path: str(path.relative_to(settings.BASE_DIR)))
+def test_no_template_has_a_script_or_a_style_of_its_own(template: Path) -> None:
+    text = template.read_text()
+    assert not re.search(r"<style\b", text)
+    assert not re.search(r"\sstyle\s*=", text)
+    assert not re.search(r"\son[a-z]+\s*=", text)
+    assert all("src=" in tag for tag in re.findall(r"<script\b[^>]*>", text))
+    assert "javascript:" not in text
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
+def test_no_script_writes_markup_from_text(script: Path) -> None:
+    text = script.read_text()
+    assert not re.search(r"(inner|outer)HTML\s*=[^=]", text)
+    for risky in ("insertAdjacentHTML", "document.write", "eval(", "new Function"):
+        assert risky not in text
+
+
+@pytest.mark.django_db
+def test_the_content_security_policy_allows_nothing_inline(client: Client) -> None:
+    policy = client.get(reverse("sign-in")).headers["Content-Security-Policy"]
+    assert "script-src 'self'" in policy
+    assert "style-src 'self'" in policy
+    assert "unsafe" not in policy
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", [pattern.name for pattern in urlpatterns if pattern.name not in OPEN])
+def test_every_other_page_needs_a_sign_in(client: Client, name: str) -> None:
+    pattern = next(pattern for pattern in urlpatterns if pattern.name == name)
+    arguments = [1] * str(pattern.pattern).count("<int:pk>")
+    address = reverse(name, args=arguments)
+    answer = client.post(address) if name in ONLY_POSTED else client.get(address)
+    assert answer.status_code == 302
+    assert answer.headers["Location"].startswith(reverse("sign-in"))
+
+
+@pytest.mark.django_db
+def test_an_unknown_address_is_a_page_of_ours(client: Client) -> None:
+    answer = client.get("/nowhere/")
+    assert answer.status_code == 404
+    assert "There is no such page" in answer.content.decode()
+
+
+@pytest.mark.django_db
+def test_a_form_without_its_token_is_refused_with_a_page_of_ours() -> None:
+    strict = Client(enforce_csrf_checks=True)
+    answer = strict.post(reverse("sign-in"), {"username": "a", "password": "b"})
+    assert answer.status_code == 403
+    assert "Go back, load it again" in answer.content.decode()
+
+
+def test_a_fault_of_ours_is_a_page_without_a_traceback(signed_in: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken() -> None:
+        raise RuntimeError("a secret inside")
+
+    monkeypatch.setattr("jobs.web.views.home.workers_list", broken)
+    signed_in.raise_request_exception = False
+    answer = signed_in.get(reverse("home"))
+    assert answer.status_code == 500
+    assert "Something broke here" in answer.content.decode()
+    assert "secret" not in answer.content.decode()
