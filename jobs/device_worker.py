@@ -6,13 +6,14 @@ seconds. The main process beats, so that an idle worker is seen alive; its child
 
 import ctypes
 import logging
+import os
 import signal
 import threading
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from celery.signals import celeryd_init, worker_process_init, worker_ready, worker_shutting_down
+from celery.signals import celeryd_init, worker_init, worker_process_init, worker_ready, worker_shutting_down
 from django.conf import settings
 from django.db import DatabaseError, connection
 
@@ -30,6 +31,7 @@ from jobs.sizing.refusal import Refusal
 
 logger = logging.getLogger(__name__)
 PR_SET_PDEATHSIG = 1
+INSPECTING_NICENESS = 10
 over = threading.Event()
 
 
@@ -47,10 +49,22 @@ def refuse_unfit_pool(options: dict[str, Any], **_: Any) -> None:
         )
 
 
+@worker_init.connect
+def worker_begins(**_: Any) -> None:
+    """Before the first task, so that none is begun on what an earlier start knew."""
+    if settings.KVPORTAL_DEVICE:
+        _attempt(_register)
+
+
 @worker_process_init.connect
 def child_started(**_: Any) -> None:
-    """The child dies with its parent. A new child of a device means that the one before is gone, with its run."""
+    """The child dies with its parent. A new child of a device means that the one before is gone, with its run.
+
+    One that inspects gives way to those that measure.
+    """
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if not settings.KVPORTAL_DEVICE:
+        os.nice(INSPECTING_NICENESS)
     worker = _worker()
     if worker is not None:
         runs_give_back(worker=worker)
@@ -80,37 +94,45 @@ def _worker() -> Worker | None:
 
 
 def _live() -> None:
-    """Register, take up what waits, and beat until the end; a database that is away is tried again."""
-    while not _attempt(_begin) and not over.wait(BEAT_EVERY_S):
-        pass
+    """Ask what it can do, and beat until the end; a database that is away is tried again."""
     _in_thread(_ask_what_it_can_do)
-    while not over.wait(BEAT_EVERY_S):
+    while not over.is_set():
         _attempt(_beat)
-
-
-def _begin() -> None:
-    worker = worker_register(device=settings.KVPORTAL_DEVICE, **device_facts(settings.KVPORTAL_DEVICE))
-    logger.info("%s is registered and listens on %s", worker.name, worker.queue)
-    waiting = Run.objects.filter(worker=worker, state=RunState.QUEUED).order_by("queued_at", "pk").first()
-    if waiting is not None:
-        run_wake_send(run_id=waiting.pk, queue=waiting.queue)
+        over.wait(BEAT_EVERY_S)
 
 
 def _beat() -> None:
     if not worker_beat(name=worker_name(settings.KVPORTAL_DEVICE)):
-        _begin()
+        _register()
+        _in_thread(_ask_what_it_can_do)
+
+
+def _register() -> None:
+    worker = worker_register(device=settings.KVPORTAL_DEVICE, **device_facts(settings.KVPORTAL_DEVICE))
+    logger.info("%s is registered and listens on %s", worker.name, worker.queue)
 
 
 def _ask_what_it_can_do() -> None:
+    """Before the first run, which it would disturb."""
     name = worker_name(settings.KVPORTAL_DEVICE)
     try:
         found = probe(settings.KVPORTAL_DEVICE, start=measuring_start)
     except (Refusal, ProcessDied, ProcessHung) as error:
         refusal = error if isinstance(error, Refusal) else measuring_refusal(error)
         logger.warning("%s could not be probed: %s %s", name, refusal.message, refusal.hint)
-        _attempt(partial(worker_probe_failed, name=name, refusal=refusal))
+        keep = partial(worker_probe_failed, name=name, refusal=refusal)
     else:
-        _attempt(partial(worker_probed, name=name, probe=found))
+        keep = partial(worker_probed, name=name, probe=found)
+    while not _attempt(keep) and not over.wait(BEAT_EVERY_S):
+        pass
+    _attempt(_wake_what_waits)
+
+
+def _wake_what_waits() -> None:
+    worker = _worker()
+    waiting = Run.objects.filter(worker=worker, state=RunState.QUEUED).order_by("queued_at", "pk").first()
+    if waiting is not None:
+        run_wake_send(run_id=waiting.pk, queue=waiting.queue)
 
 
 def _attempt(do: Callable[[], None]) -> bool:

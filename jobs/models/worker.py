@@ -61,5 +61,10 @@ class Worker(models.Model):
     def host(self) -> str:
         return self.name.removesuffix(f":{self.device}")
 
+    @property
+    def was_probed(self) -> bool:
+        """Whether its measuring process has been asked, with whatever answer."""
+        return bool(self.versions) or self.error is not None
+
     def is_alive(self, now: datetime) -> bool:
         return self.seen_at >= silent_since(now)

@@ -51,6 +51,8 @@ def queue_reason(run: Run) -> str:
     where = f"{worker.device} of {worker.host}"
     if not worker.is_alive(timezone.now()):
         return f"No worker for {where} has been seen since {worker.seen_at:%Y-%m-%d %H:%M} UTC."
+    if not worker.was_probed:
+        return f"The worker for {where} is starting: it finds out first what its device can do."
     before = runs_before(run)
     if before:
         return f"{before} {'run' if before == 1 else 'runs'} before this one on {where}."

@@ -24,7 +24,10 @@ class Claim:
 
 
 def run_claim(*, worker: Worker) -> Claim | None:
-    """The oldest run queued for this worker, unless it has one already or another was faster: then None."""
+    """The oldest run queued for this worker. None: nothing waits, it has one already, another was faster, or what it
+    can do is still being asked, which would disturb a measurement."""
+    if not worker.was_probed:
+        return None
     queued = Run.objects.filter(worker=worker, state=RunState.QUEUED).order_by("queued_at", "pk")
     run_id = queued.values_list("pk", flat=True).first()
     if run_id is None:

@@ -71,8 +71,7 @@ def _execute(claim: Claim, tools: Tools) -> None:
     memory = Memory.of(run)
 
     def keep(event: Event) -> None:
-        if not memory.knows(event):
-            event_record(run_id=claim.run_id, lease=claim.lease, event=event)
+        event_record(run_id=claim.run_id, lease=claim.lease, event=event)
 
     def tell(message: str) -> None:
         keep(Event(kind=EventKind.LOG, data={"message": message}))
@@ -82,7 +81,8 @@ def _execute(claim: Claim, tools: Tools) -> None:
     with tools.bench(spec=spec, question=question, cancelled=watch, tell=tell, start=measuring_start) as bench:
         remembering = RememberingBench(bench=bench, memory=memory, tell=tell)
         for event in tools.answer(question, record, remembering):
-            keep(event)
+            if not memory.knows(event):
+                keep(event)
             if watch():
                 raise Cancelled
 
@@ -91,7 +91,7 @@ def _record(run: Run, question: Question, tools: Tools, watch: Watch, tell: Call
     def inspect(spec: ModelSpec, **how: Any) -> InspectionRecord:
         tell("Inspecting the model: its layers, weights and cache, without loading it.")
         with tools.process(cancelled=watch) as process:
-            return tools.inspect(spec, process=process, cancelled=watch, **how)
+            return tools.inspect(spec, process=process, cancelled=watch, tell=tell, **how)
 
     versions = run.worker.versions if run.worker else {}
     return record_for(entry=run.profile.model_entry, question=question, versions=versions, inspect=inspect)

@@ -41,7 +41,9 @@ def worker_beat(*, name: str) -> bool:
 
 def worker_probed(*, name: str, probe: Mapping[str, Any]) -> None:
     """Keep what the worker's measuring process said of itself (jobs.running.devices.probe)."""
-    worker = Worker.objects.get(name=name)
+    worker = Worker.objects.filter(name=name).first()
+    if worker is None:
+        return  # it will register again, and ask again
     found = {row["device"]: row for row in probe["devices"]}.get(worker.device)
     if found is None:
         refusal = Refusal(

@@ -55,6 +55,11 @@ def test_a_silent_worker_is_the_reason() -> None:
     assert queue_reason(run) == f"No worker for cpu of box has been seen since {seen_at:%Y-%m-%d %H:%M} UTC."
 
 
+def test_a_worker_that_is_still_being_asked_is_the_reason() -> None:
+    run = make_run(make_worker(versions={}))
+    assert queue_reason(run).startswith("The worker for cpu of box is starting")
+
+
 def test_a_worker_that_is_gone_is_the_reason() -> None:
     run = make_run()
     Worker.objects.all().delete()

@@ -37,6 +37,15 @@ def test_another_device_s_run_is_left_alone() -> None:
 
 
 @pytest.mark.django_db
+def test_a_worker_that_is_still_being_asked_takes_nothing() -> None:
+    worker = make_worker(versions={})
+    make_run(worker)
+    assert run_claim(worker=worker) is None
+    worker.error = {"code": "measuring_died", "message": "It died.", "hint": ""}
+    assert run_claim(worker=worker) is not None
+
+
+@pytest.mark.django_db
 def test_a_second_delivery_changes_nothing() -> None:
     worker = make_worker()
     runs = [make_run(worker) for _ in range(2)]

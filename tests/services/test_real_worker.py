@@ -130,7 +130,7 @@ def test_a_wake_up_reaches_a_worker_that_waits_and_a_second_one_changes_nothing(
         for _ in range(2):
             assert wake.run_wake_send(run_id=queued.pk, queue=queued.queue)
         until(lambda: state(queued) == RunState.DONE, worker)
-        until(lambda: worker.log.count("succeeded in") == 2, worker)
+        until(lambda: worker.log.count("succeeded in") >= 2, worker)
     assert queued.attempts == 1
 
 
