@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from jobs.procedure.estimate import Estimator, is_inspected
+from jobs.procedure.combination import combined, combined_rise_bytes
+from jobs.procedure.estimate import Estimator
 from jobs.procedure.evidence import Evidence
 from jobs.procedure.strategy_limit import StrategyLimit
 from jobs.procedure.verdict import Limiter
@@ -65,7 +66,7 @@ def _fewer_sequences(evidence: Evidence, limits: Sequence[StrategyLimit]) -> Ite
     """The most sequences for which any strategy's corrected estimate fits."""
     for sequences in range(evidence.question.sequences - 1, 0, -1):
         for limit in limits:
-            if limit.limited_by is Limiter.MEMORY and _fits(evidence, limit.strategy, limit.strategy, sequences):
+            if limit.limited_by is Limiter.MEMORY and _fits(evidence, limit.strategy, sequences):
                 yield _row(
                     "sequences",
                     f"{sequences} at once instead of {evidence.question.sequences} would fit "
@@ -78,22 +79,15 @@ def _fewer_sequences(evidence: Evidence, limits: Sequence[StrategyLimit]) -> Ite
 
 
 def _combinations(evidence: Evidence, limits: Sequence[StrategyLimit]) -> Iterator[dict[str, Any]]:
-    """Chunked prefill behind each strategy that ran without it, where that was inspected and not measured."""
+    """Chunked prefill behind each strategy that ran without it and lacked memory."""
     chunks = [limit.strategy.chunk_tokens for limit in limits if limit.strategy.chunk_tokens]
-    measured = {str(limit.strategy) for limit in limits}
+    measured = {limit.strategy for limit in limits}
     for limit in limits:
-        plain = limit.strategy
-        if plain == BASELINE or plain.chunk_tokens is not None:
+        both = combined(limit.strategy, chunks[0] if chunks else CHUNK_TOKENS)
+        if both.changes < 2 or both in measured or limit.limited_by is not Limiter.MEMORY:
             continue
-        both = Strategy(
-            cache=plain.cache,
-            backend=plain.backend,
-            bits=plain.bits,
-            chunk_tokens=chunks[0] if chunks else CHUNK_TOKENS,
-        )
-        if str(both) in measured or not is_inspected(evidence.question, evidence.record, both):
-            continue
-        if _fits(evidence, both, plain, evidence.question.sequences):
+        rise = combined_rise_bytes(evidence.question, evidence.record, both, evidence.grid.longest)
+        if rise is not None and _holds(evidence, limit.strategy, rise):
             yield _row(
                 "combination",
                 f"The combination {both.label} would fit (predicted, not measured; it is two changes).",
@@ -121,12 +115,16 @@ def _looser_bounds(evidence: Evidence, limits: Sequence[StrategyLimit]) -> Itera
             )
 
 
-def _fits(evidence: Evidence, strategy: Strategy, corrected_as: Strategy, sequences: int) -> bool:
-    """By the estimate at the workload's longest, corrected by what `corrected_as` measured."""
-    peak, weights = Estimator.of(evidence.question, evidence.record, strategy, sequences).peak_and_weights(
-        evidence.grid.longest
-    )
-    rise = evidence.curve(corrected_as).correction.of(peak - weights)
+def _fits(evidence: Evidence, strategy: Strategy, sequences: int) -> bool:
+    """By the corrected estimate at the workload's longest with so many sequences."""
+    estimator = Estimator.of(evidence.question, evidence.record, evidence.estimator(strategy).strategy, sequences)
+    peak, weights = estimator.peak_and_weights(evidence.grid.longest)
+    return _holds(evidence, strategy, peak - weights)
+
+
+def _holds(evidence: Evidence, strategy: Strategy, rise_bytes: int) -> bool:
+    """Whether an estimated rise, corrected by what the strategy measured, stays within capacity less headroom."""
+    rise = evidence.curve(strategy).correction.of(rise_bytes)
     return evidence.loaded.weights_bytes + rise <= evidence.bounds.budget_bytes
 
 

@@ -5,6 +5,7 @@ import signal
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from django.conf import settings
@@ -106,6 +107,7 @@ def _inspected(spec: ModelSpec, question: Question, interrupt: Interrupt, progre
             strategies=tuple(dict.fromkeys(str(strategy) for strategy in (BASELINE, *question.strategies))),
             attention=question.attention,
             cancelled=interrupt,
+            tell=progress.tell,
             process=process,
         )
     refuse_impossible(question, record)
@@ -123,7 +125,7 @@ def _answered(
             question=question,
             cancelled=interrupt,
             tell=progress.tell,
-            python=settings.MEASURING_PYTHON,
+            start=partial(MeasuringProcess, python=settings.MEASURING_PYTHON),
         ) as bench:
             for event in answer(question, record, bench):
                 told.hear(event)

@@ -1,0 +1,55 @@
+import ast
+from typing import Any
+
+import pytest
+
+from jobs.procedure.snippet import generate_settings, snippet
+from jobs.sizing.strategy import Strategy
+
+NAMES = ["default", "static", "offloaded", "offloaded_static", "quantized:hqq:8", "quantized:quanto:4", "quantized:fp8"]
+
+
+def arguments(name: str, **changes: Any) -> dict[str, Any]:
+    """What the snippet's call of generate() says, read back."""
+    usual = {"model": "org/name", "answer_tokens": 32, "dtype": "bfloat16", "attention": "sdpa", "device": "cpu"}
+    text = snippet(Strategy.parse(name), random_weights=False, **(usual | changes))
+    calls = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)]
+    generate = next(call for call in calls if isinstance(call.func, ast.Attribute) and call.func.attr == "generate")
+    return {word.arg: ast.literal_eval(word.value) for word in generate.keywords if word.arg}
+
+
+@pytest.mark.parametrize("name", [*NAMES, "chunked:512", "quantized:hqq:4+chunked:256"])
+def test_the_snippet_is_python_that_says_exactly_the_settings(name: str) -> None:
+    assert arguments(name) == generate_settings(Strategy.parse(name), 32)
+
+
+def test_the_normal_cache_is_transformers_dynamic_one() -> None:
+    assert generate_settings(Strategy.parse("default"), 32) == {"max_new_tokens": 32, "cache_implementation": "dynamic"}
+
+
+def test_hqq_quantizes_on_axis_1_and_quanto_on_axis_0() -> None:
+    hqq = generate_settings(Strategy.parse("quantized:hqq:8"), 32)["cache_config"]
+    quanto = generate_settings(Strategy.parse("quantized:quanto:4"), 32)["cache_config"]
+    assert (hqq["axis_key"], hqq["axis_value"], hqq["nbits"]) == (1, 1, 8)
+    assert (quanto["axis_key"], quanto["axis_value"], quanto["nbits"]) == (0, 0, 4)
+
+
+def test_fp8_takes_no_options() -> None:
+    assert generate_settings(Strategy.parse("quantized:fp8"), 32)["cache_config"] == {"backend": "fp8"}
+
+
+def test_a_name_cannot_break_out_of_its_string() -> None:
+    assert arguments("default", model='x"; import os; "')["cache_implementation"] == "dynamic"
+
+
+def test_an_architecture_only_says_to_name_ones_own_model() -> None:
+    text = snippet(
+        Strategy(),
+        model="SmolLM2-135M",
+        answer_tokens=1,
+        dtype="float32",
+        attention="sdpa",
+        device="cpu",
+        random_weights=True,
+    )
+    assert "name your own model here" in text
