@@ -23,7 +23,7 @@ from jobs.procedure.run import answer
 from jobs.running.bench import ProcessBench
 from jobs.running.inspection import inspect_model
 from jobs.running.model_source import resolve_model
-from jobs.running.process import MeasuringProcess
+from jobs.running.process import MeasuringProcess, ProcessDied, ProcessHung
 from jobs.sizing.model_spec import ModelSpec
 from jobs.sizing.record import InspectionRecord
 from jobs.sizing.refusal import Refusal
@@ -99,17 +99,24 @@ class Command(AnsweringCommand):
 
 def _inspected(spec: ModelSpec, question: Question, interrupt: Interrupt, progress: Progress) -> InspectionRecord:
     progress.tell("reading the model's layers")
-    with MeasuringProcess(python=settings.MEASURING_PYTHON, cancelled=interrupt) as process:
-        record = inspect_model(
-            spec,
-            dtypes=(question.dtype,),
-            sequences=(question.sequences,),
-            strategies=tuple(dict.fromkeys(str(strategy) for strategy in (BASELINE, *question.strategies))),
-            attention=question.attention,
-            cancelled=interrupt,
-            tell=progress.tell,
-            process=process,
-        )
+    try:
+        with MeasuringProcess(python=settings.MEASURING_PYTHON, cancelled=interrupt) as process:
+            record = inspect_model(
+                spec,
+                dtypes=(question.dtype,),
+                sequences=(question.sequences,),
+                strategies=tuple(dict.fromkeys(str(strategy) for strategy in (BASELINE, *question.strategies))),
+                attention=question.attention,
+                cancelled=interrupt,
+                tell=progress.tell,
+                process=process,
+            )
+    except (ProcessDied, ProcessHung) as death:
+        raise Refusal(
+            "not_inspected",
+            f"The process that reads “{spec.name}” ended without an answer ({death}).",
+            "Try again; if it ends again, the model needs more memory to be read than this machine has.",
+        ) from death
     refuse_impossible(question, record)
     return record
 

@@ -1,0 +1,258 @@
+"""The command line: what it asks, what it refuses, what it prints. The measuring itself is faked."""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+
+from jobs.management.commands import profile
+from jobs.management.commands.profile import Command
+from jobs.models import Run as KeptRun
+from jobs.procedure.measurement import Cancelled
+from jobs.procedure.question import Depth, Question
+from jobs.sizing.model_spec import ModelKind, ModelSpec
+from jobs.sizing.record import InspectionRecord
+from jobs.sizing.refusal import Refusal
+from jobs.sizing.units import GIB, MIB
+from tests.procedure.worlds import World, record
+
+LEAST = ["SmolLM2-135M", "--prompt", "1024", "--answer", "32"]
+SMALL = [*LEAST, "--capacity", "280MiB", "--headroom", "0", "--strategies", "static,quantized:hqq:4"]
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def asked() -> list[Question]:
+    """The questions that reached the bench."""
+    return []
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], asked: list[Question]) -> Run:
+    """Run the command on a bench without a model; (exit code, stdout, stderr)."""
+
+    @contextmanager
+    def bench(*, question: Question, **_: Any) -> Iterator[World]:
+        asked.append(question)
+        yield World(asked=question, record=record())
+
+    monkeypatch.setattr(profile, "ProcessBench", bench)
+    monkeypatch.setattr(profile, "_inspected", _inspected)
+    monkeypatch.setattr(profile, "resolve_model", lambda text, **_: ModelSpec(kind=ModelKind.ARCHITECTURE, name=text))
+    monkeypatch.setattr(profile.signal, "signal", lambda *_: None)
+
+    def command(*arguments: str) -> tuple[int, str, str]:
+        try:
+            Command().run_from_argv(["manage.py", "profile", *arguments])
+            code = 0
+        except SystemExit as stop:
+            code = int(stop.code or 0)
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return command
+
+
+def _inspected(spec: ModelSpec, question: Question, *_: Any) -> InspectionRecord:
+    found = record(native_context=8_192)
+    profile.refuse_impossible(question, found)
+    return found
+
+
+def test_json_alone_is_on_standard_output(run: Run) -> None:
+    code, out, err = run(*SMALL, "--json")
+    answer = json.loads(out)
+    assert code == 0
+    assert (answer["run"], answer["state"], answer["error"]) == (None, "done", None)
+    assert set(answer["stages"]) == {"budgets", "baseline", "changes", "limit"}
+    assert answer["device"]["capacity_bytes"] == 24 * GIB
+    assert answer["environment"] == {"transformers": "5.24.0"}
+    assert "out of memory" in err
+
+
+def test_without_json_a_person_reads_the_answer(run: Run) -> None:
+    code, out, _ = run(*SMALL)
+    assert code == 0
+    assert "The workload's 1,056 tokens fit with quantized 4 bits (hqq)" in out
+    assert "Max context: 1,056 tokens" in out
+    assert "Provisional" in out
+    assert "model.generate(" in out
+
+
+def test_where_nothing_fits_it_says_what_would_have_to_change(run: Run) -> None:
+    code, out, _ = run(*LEAST, "--capacity", "270MiB", "--strategies", "static")
+    assert code == 0
+    assert "What would have to change:" in out
+    assert "A device with about" in out
+
+
+def test_every_flag_reaches_the_question(run: Run, asked: list[Question]) -> None:
+    run(
+        *LEAST,
+        *("--typical-prompt", "300", "--sequences", "2", "--dtype", "float32", "--attention", "eager"),
+        *("--device", "cpu", "--capacity", "1GiB", "--headroom", "2.5", "--min-speed", "0.5", "--max-ttft", "60"),
+        *("--host-capacity", "8GiB", "--strategies", "default,static,chunked:512", "--compare-anyway"),
+        *("--depth", "full", "--time-cap", "5"),
+    )
+    (question,) = asked
+    assert [str(strategy) for strategy in question.strategies] == ["static", "chunked:512"]
+    assert replace(question, strategies=()) == Question(
+        model="SmolLM2-135M",
+        prompt_tokens=1024,
+        typical_prompt_tokens=300,
+        answer_tokens=32,
+        sequences=2,
+        dtype="float32",
+        attention="eager",
+        device="cpu",
+        capacity_bytes=GIB,
+        headroom_percent=2.5,
+        min_decode_tokens_per_s=0.5,
+        max_ttft_s=60,
+        host_capacity_bytes=8 * GIB,
+        compare_anyway=True,
+        depth=Depth.FULL,
+        time_cap_s=300,
+    )
+
+
+def test_the_rest_has_defaults(run: Run, asked: list[Question]) -> None:
+    run(*LEAST)
+    (question,) = asked
+    assert (question.typical_prompt_tokens, question.headroom_percent, question.capacity_bytes) == (256, 10, None)
+    assert "quantized:hqq:4" in [str(strategy) for strategy in question.strategies]
+    assert not any(strategy.is_offloaded for strategy in question.strategies)
+
+
+def test_on_a_gpu_offloading_is_among_the_defaults(run: Run, asked: list[Question]) -> None:
+    run(*LEAST, "--device", "cuda:0")
+    assert any(strategy.is_offloaded for strategy in asked[0].strategies)
+
+
+@pytest.mark.parametrize(
+    ("flags", "code"),
+    [
+        (["--prompt", "many"], "bad_prompt"),
+        (["--prompt", "0"], "bad_prompt"),
+        (["--prompt=-5"], "bad_prompt"),
+        (["--prompt", "1" + "0" * 12], "bad_prompt"),
+        (["--prompt", "9000"], "beyond_native_context"),
+        (["--answer", "1.5"], "bad_answer"),
+        (["--sequences", "0"], "bad_sequences"),
+        (["--typical-prompt", "2000"], "bad_typical_prompt"),
+        (["--dtype", "int3"], "bad_dtype"),
+        (["--attention", "magic"], "bad_attention"),
+        (["--capacity", "lots"], "bad_size"),
+        (["--headroom", "nan"], "bad_headroom"),
+        (["--headroom", "99"], "bad_headroom"),
+        (["--min-speed", "0"], "bad_min_speed"),
+        (["--max-ttft", "inf"], "bad_max_ttft"),
+        (["--depth", "deep"], "bad_depth"),
+        (["--time-cap", "0"], "bad_time_cap"),
+        (["--strategies", "quantized:hqq:3"], "unknown_strategy"),
+        (["--weights", "bnb4"], "not_supported"),
+        (["--device", "cuda:0,cuda:1"], "not_supported"),
+        (["--max-kl", "0.1"], "not_supported"),
+        (["--no-such-flag"], "bad_arguments"),
+    ],
+)
+def test_what_cannot_be_answered_is_refused_with_code_sentence_and_hint(run: Run, flags: list[str], code: str) -> None:
+    status, out, err = run(*LEAST, *flags, "--json")
+    error = json.loads(out)["error"]
+    assert (status, error["code"]) == (2, code)
+    assert error["message"]
+    assert error["hint"]
+    assert "Traceback" not in err
+
+
+def test_without_json_a_refusal_is_a_sentence_on_standard_error(run: Run) -> None:
+    status, out, err = run(*LEAST, "--capacity", "lots")
+    assert (status, out) == (2, "")
+    assert "“lots” is not a size of memory" in err
+
+
+def test_a_missing_prompt_is_refused_too(run: Run) -> None:
+    status, out, _ = run("SmolLM2-135M", "--answer", "3", "--json")
+    assert (status, json.loads(out)["error"]["code"]) == (2, "bad_arguments")
+
+
+def test_a_baseline_that_fails_is_a_failed_run(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    @contextmanager
+    def failing(*, question: Question, **_: Any) -> Iterator[World]:
+        yield World(asked=question, record=record(), fails=lambda strategy, prompt: "a device-side assert")
+
+    monkeypatch.setattr(profile, "ProcessBench", failing)
+    status, out, _ = run(*SMALL, "--json")
+    answer = json.loads(out)
+    assert (status, answer["state"], answer["error"]["code"]) == (1, "failed", "baseline_failed")
+
+
+def test_a_model_that_cannot_be_loaded_is_a_refusal(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Unloadable(World):
+        def load(self) -> Any:
+            raise Refusal("load_failed", "There are no weights.", "Fetch them.")
+
+    @contextmanager
+    def bench(*, question: Question, **_: Any) -> Iterator[World]:
+        yield Unloadable(asked=question, record=record())
+
+    monkeypatch.setattr(profile, "ProcessBench", bench)
+    status, out, _ = run(*SMALL, "--json")
+    assert (status, json.loads(out)["error"]["code"]) == (2, "load_failed")
+
+
+def test_an_interrupt_ends_with_130_and_nothing_on_standard_output(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Stopping(World):
+        def measure(self, ask: Any) -> Any:
+            raise Cancelled
+
+    @contextmanager
+    def bench(*, question: Question, **_: Any) -> Iterator[World]:
+        yield Stopping(asked=question, record=record())
+
+    monkeypatch.setattr(profile, "ProcessBench", bench)
+    status, out, err = run(*SMALL, "--json")
+    assert (status, out) == (130, "")
+    assert "Stopped" in err
+
+
+@pytest.mark.django_db
+def test_save_keeps_the_run_in_the_portal(run: Run) -> None:
+    out = StringIO()
+    call_command("profile", *SMALL, "--save", "a small one", "--json", stdout=out)
+    kept = KeptRun.objects.get()
+    assert json.loads(out.getvalue())["run"] == kept.pk
+    assert kept.profile.name == "a small one"
+    assert kept.stages["limit"]["context"] == 1_056
+    assert sorted({m.strategy for m in kept.measurements.all()}) == ["default", "quantized:hqq:4", "static"]
+
+
+def test_progress_on_a_terminal_shows_what_goes_on_and_clears_it() -> None:
+    class Terminal:
+        def __init__(self) -> None:
+            self.text = ""
+
+        def write(self, text: str) -> None:
+            self.text += text
+
+        def flush(self) -> None: ...
+
+        def isatty(self) -> bool:
+            return True
+
+    terminal = Terminal()
+    progress = profile.Progress(stream=terminal)
+    progress.tell("reading the model's layers")
+    assert terminal.text.endswith("… reading the model's layers")
+    progress.done()
+    assert terminal.text.endswith("\r\x1b[K")
+
+
+def test_a_capacity_is_read_in_binary_units(run: Run, asked: list[Question]) -> None:
+    run(*LEAST, "--capacity", "280MiB")
+    assert asked[0].capacity_bytes == 280 * MIB
