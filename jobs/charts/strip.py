@@ -34,8 +34,9 @@ def strip_axes(points: Sequence[PointRow], main: dict[str, Any]) -> dict[str, An
     strip = {
         "domain": [1 - share, 1],
         "range": [-0.8, count - 0.2],
-        "title": {"text": "did not run"},
-        "showticklabels": False,
+        "tickvals": [(count - 1) / 2],
+        "ticktext": ["did not<br>run"],
+        "automargin": True,
         "showgrid": False,
         "zeroline": False,
         "fixedrange": True,
