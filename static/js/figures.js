@@ -3,6 +3,7 @@
 
 (() => {
   const LEVELS = ["capacity", "budget", "weights", "bound"];
+  const NARROW_PX = 330; // of a plot on a phone, without its legend
   const LEGEND_ROW_PX = 21;
   const LEGEND_MARK_PX = 46;
   const LEGEND_LETTER_PX = 6.7;
@@ -96,8 +97,10 @@
       const empty = place.querySelector(".plot-empty");
       if (empty) empty.remove();
       const traces = figure.data.map(paint);
+      const rows = rowsOf(traces, place.clientWidth);
+      place.style.height = narrow.matches ? `${NARROW_PX + rows * LEGEND_ROW_PX}px` : "";
       const levels = traces.filter((trace) => LEVELS.includes(trace.meta.role)).map(levelName);
-      Plotly.react(place, traces, layoutOf(figure.layout, levels, rowsOf(traces, place.clientWidth)), config(place.dataset.figure));
+      Plotly.react(place, traces, layoutOf(figure.layout, levels, rows), config(place.dataset.figure));
     }
   }
 

@@ -80,6 +80,7 @@
   });
   form.addEventListener("change", (event) => {
     if (event.target.name === "workload") takeWorkload();
+    if (event.target.name === "worker") form.querySelector("[data-device]").textContent = event.target.selectedOptions[0].textContent;
     lengthsSoon();
   });
   form.addEventListener("submit", () => {

@@ -69,7 +69,7 @@ class DemoWorld(World):
 
 
 def _truth(strategy: Strategy, prompt: int, estimated: Any) -> int:
-    return round(estimated.peak_bytes * 1.004) + 2 * MIB
+    return int(estimated.peak_bytes * 1.004) + 2 * MIB
 
 
 @dataclass(kw_only=True)

@@ -257,6 +257,14 @@ class QuestionForm(forms.Form):
         return {"aria-describedby": parts[0]} if parts else {}
 
     @property
+    def device_text(self) -> str:
+        """The device chosen, else the one that a blank stands for."""
+        chosen = str(self["worker"].value() or "")
+        found = next((worker for worker in self.devices if str(worker.pk) == chosen), None)
+        worker = found or next(iter(self.devices), None)
+        return _device_label(worker) if worker else ""
+
+    @property
     def folded_errors(self) -> bool:
         """Whether the part with device, bounds and strategies must open to show what was refused."""
         return bool(

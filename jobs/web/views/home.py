@@ -22,6 +22,5 @@ def home(request: HttpRequest) -> HttpResponse:
         "active": running_rows(runs_active()),
         "profiles": profiles,
         "live_workers": live_workers,
-        "complete": bool(profiles and live_workers),
     }
     return render(request, "home/page.html", context)
