@@ -27,6 +27,8 @@ def begin(question: Question, record: InspectionRecord, bench: Bench) -> Generat
         f"weights {bytes_text(estimate.weights_bytes)}, KV cache {bytes_text(estimate.kv_bytes)}, "
         f"working memory {bytes_text(estimate.working_bytes)}; {bytes_text(estimate.peak_bytes)} at the peak."
     )
+    if prompt != question.prompt_tokens:
+        yield log(f"Prompts are multiples of 4 tokens: {prompt:,} stands for {question.prompt_tokens:,}.")
     loaded = bench.load()
     yield Event(kind=EventKind.LOADED, data=_loaded(loaded))
     bounds = Bounds.of(question, int(loaded.device["capacity_bytes"]))

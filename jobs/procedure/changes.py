@@ -13,6 +13,7 @@ from jobs.procedure.words import with_strategy
 from jobs.sizing.budgets import refusal_of
 from jobs.sizing.strategy import BASELINE, Strategy
 
+TIME_CAP = "time_cap"
 NOT_NEEDED = "not needed: the normal cache fits the workload"
 
 
@@ -42,8 +43,10 @@ def _try(evidence: Evidence, strategy: Strategy) -> Generator[Event, None, dict[
     if reason is None and changed is not None and not is_proven(strategy, changed):
         reason = f"it is not comparable: its settings differ from the baseline's in {', '.join(changed)}"
     if reason is not None:
-        yield log(f"Not possible {with_strategy(strategy)}: {reason}")
-        return _left_out(strategy, applicable=False, reason=reason, measurements=evidence.of(strategy))
+        skipped = _was_skipped(evidence, strategy)
+        yield log(f"Not {'measured' if skipped else 'possible'} {with_strategy(strategy)}: {reason}")
+        applicable = None if skipped else False
+        return _left_out(strategy, applicable=applicable, reason=reason, measurements=evidence.of(strategy))
     return {
         "strategy": str(strategy),
         "label": strategy.label,
@@ -81,6 +84,11 @@ def _failure(evidence: Evidence, strategy: Strategy) -> str | None:
     if any(m.outcome in (Outcome.OK, Outcome.OUT_OF_MEMORY) for m in measurements):
         return None
     return told(measurements[0])
+
+
+def _was_skipped(evidence: Evidence, strategy: Strategy) -> bool:
+    """For want of time: which says nothing about the strategy."""
+    return any((measurement.error or {}).get("code") == TIME_CAP for measurement in evidence.of(strategy))
 
 
 def _changed(evidence: Evidence, strategy: Strategy) -> dict[str, dict[str, Any]] | None:

@@ -1,6 +1,6 @@
 from itertools import pairwise
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jobs.procedure.contexts import grid_to, longest_prompt, short_prompt, step_after, typical_prompt
@@ -9,6 +9,7 @@ from tests.procedure.worlds import question
 longest_prompts = st.integers(1, 300_000).map(lambda quarter: 4 * quarter)
 
 
+@settings(deadline=None)
 @given(longest_prompts)
 def test_every_prompt_is_a_multiple_of_4_and_the_last_is_the_longest(longest: int) -> None:
     grid = grid_to(longest)
@@ -17,12 +18,14 @@ def test_every_prompt_is_a_multiple_of_4_and_the_last_is_the_longest(longest: in
     assert list(grid.prompts) == sorted(set(grid.prompts))
 
 
+@settings(deadline=None)
 @given(longest_prompts)
 def test_neighbours_are_no_more_than_one_step_apart(longest: int) -> None:
     prompts = grid_to(longest).prompts
     assert all(after - before <= max(64, before // 100) for before, after in pairwise(prompts))
 
 
+@settings(deadline=None)
 @given(longest_prompts)
 def test_the_grid_is_the_same_whatever_the_longest(longest: int) -> None:
     shorter, longer = grid_to(longest).prompts, grid_to(longest + 5_000).prompts

@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jobs.procedure.curve import Correction, Curve
@@ -27,6 +27,7 @@ def test_without_measurements_it_is_the_estimate_over_the_weights_as_loaded() ->
     assert curve({}).peak_bytes(1_000) == WEIGHTS + MIB + 1_000_000
 
 
+@settings(deadline=None)
 @given(st.dictionaries(st.integers(1, 10_000).map(lambda n: 4 * n), st.integers(0, 50_000_000), min_size=1, max_size=5))
 def test_it_goes_through_every_measured_point(rises: dict[int, int]) -> None:
     seen = {prompt: WEIGHTS + rise for prompt, rise in rises.items()}

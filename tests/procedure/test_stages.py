@@ -181,6 +181,7 @@ def test_a_time_cap_ends_the_measuring_and_promises_only_what_was_measured() -> 
     assert run.limit["context"] == 544
     assert run.limit["confirmed"] is False
     assert "the time cap was reached" in run.change("static")["reason"]
+    assert run.change("static")["applicable"] is None
 
 
 @pytest.mark.parametrize(
@@ -210,6 +211,24 @@ def test_a_workload_beyond_the_models_own_maximum_is_refused_before_running() ->
     with pytest.raises(Refusal, match="1,024") as refused:
         next(answer(world.asked, world.record, world))
     assert refused.value.code == "beyond_native_context"
+
+
+def test_a_prompt_that_is_no_multiple_of_4_says_what_stands_for_it() -> None:
+    run = answered(World(asked=question(prompt_tokens=1_021, capacity_bytes=GIB), record=record()))
+    assert "1,024 stands for 1,021" in run.logs
+    assert (run.limit["context"], run.limit["fits_workload"]) == (1_056, True)
+
+
+def test_what_the_bench_finds_not_applicable_is_left_out_with_its_reason() -> None:
+    class Uncompiled(World):
+        def measure(self, ask):  # type: ignore[no-untyped-def]
+            if ask.strategy.backend != "quanto":
+                return super().measure(ask)
+            error = {"code": "not_applicable", "message": "quanto needs a C++ compiler"}
+            return Measurement.from_json(super().measure(ask).as_json() | {"outcome": "skipped", "error": error})
+
+    change = answered(Uncompiled(asked=question(strategies=FIVE), record=record())).change("quantized:quanto:4")
+    assert (change["applicable"], change["reason"]) == (False, "quanto needs a C++ compiler")
 
 
 def test_a_model_without_a_maximum_of_its_own_takes_any_workload() -> None:
