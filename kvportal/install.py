@@ -87,6 +87,7 @@ def install() -> None:
             install_requirements(name)
         kept = {"installed": wanted}
         write_stamp(kept)
+    forget_interrupted_compiling()
     if kept.get("quanto") != "ready":
         warm_quanto(kept)
 
@@ -195,6 +196,13 @@ def last_words(output: str) -> str:
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     errors = [line for line in lines if line.startswith("ERROR")]
     return (errors or lines or ["it said nothing"])[-1]
+
+
+def forget_interrupted_compiling() -> None:
+    """A compilation that was killed leaves its lock, and every later use of quanto would wait for it for ever."""
+    for lock in VENV.glob("lib/python*/site-packages/optimum/quanto/library/extensions/*/build/lock"):
+        if time.time() - lock.stat().st_mtime > COMPILE_PATIENCE_S:
+            lock.unlink()
 
 
 def warm_quanto(kept: "dict[str, str]") -> None:

@@ -27,15 +27,15 @@ MEASURING_PATIENCE_S = 180.0
 
 @benchmark("live")
 def watching() -> Iterator[Row]:
-    with seeded_portal() as portal:
-        from tests.browser import demo
+    portal = seeded_portal()
+    from tests.browser import demo
 
-        demo.member()
-        run = demo.begin()
-        with _watch(portal, run) as socket:
-            _wait_for_kind(socket, "state")
-            reached_ms = list(_measurements_ms(socket, run))
-        yield median_at_most("live", "a measurement reaches a watcher", reached_ms, "ms", REACHED_TARGET_MS)
+    run = demo.begin()
+    with _watch(portal, run) as socket:
+        _wait_for_kind(socket, "state")
+        reached_ms = list(_measurements_ms(socket, run))
+    demo.finish(run)
+    yield median_at_most("live", "a measurement reaches a watcher", reached_ms, "ms", REACHED_TARGET_MS)
 
 
 def _watch(portal: SeededPortal, run: int) -> "ClientConnection":
@@ -65,17 +65,17 @@ def _measurements_ms(socket: "ClientConnection", run: int) -> Iterator[float]:
 
 @benchmark("live")
 def stopping() -> Iterator[Row]:
-    with seeded_portal() as portal:
-        cancelled, orphans = [], []
-        for _ in range(TIMES):
-            run, measuring = _measuring_run(portal)
-            cancelled.append(_cancel(run, measuring))
-        for _ in range(TIMES):
-            run, measuring = _measuring_run(portal)
-            orphans.append(_kill_worker(portal, measuring))
-            _cancel(run, measuring)
-        yield worst_at_most("live", "from cancelling to the measuring process gone", cancelled, "s", CANCELLED_TARGET_S)
-        yield worst_at_most("live", "from kill -9 of a worker to its process gone", orphans, "s", ORPHAN_TARGET_S)
+    portal = seeded_portal()
+    cancelled, orphans = [], []
+    for _ in range(TIMES):
+        run, measuring = _measuring_run(portal)
+        cancelled.append(_cancel(run, measuring))
+    for _ in range(TIMES):
+        run, measuring = _measuring_run(portal)
+        orphans.append(_kill_worker(portal, measuring))
+        _cancel(run, measuring)
+    yield worst_at_most("live", "from cancelling to the measuring process gone", cancelled, "s", CANCELLED_TARGET_S)
+    yield worst_at_most("live", "from kill -9 of a worker to its process gone", orphans, "s", ORPHAN_TARGET_S)
 
 
 def _measuring_run(portal: SeededPortal) -> "tuple[Run, int]":

@@ -1,5 +1,6 @@
 """What `make install` says when it cannot."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -92,6 +93,19 @@ def test_nothing_is_done_again_until_a_requirement_changes(clone: Path, monkeypa
         file.write("# changed\n")
     assert install.main() == 0
     assert (clone / "calls").read_text() == first * 2
+
+
+def test_the_lock_of_a_killed_compilation_is_removed_and_that_of_a_going_one_kept(clone: Path) -> None:
+    folder = clone / ".venv/lib/python3.11/site-packages/optimum/quanto/library/extensions/cpp/build"
+    folder.mkdir(parents=True)
+    lock = folder / "lock"
+    lock.touch()
+    install.forget_interrupted_compiling()
+    assert lock.exists()
+    long_ago_s = lock.stat().st_mtime - install.COMPILE_PATIENCE_S - 1
+    os.utime(lock, (long_ago_s, long_ago_s))
+    install.forget_interrupted_compiling()
+    assert not lock.exists()
 
 
 def test_without_a_compiler_quanto_is_given_up_with_a_hint(clone: Path, monkeypatch, capsys) -> None:
