@@ -1,0 +1,57 @@
+"""KV bytes read from the cache's own tensors, whatever kind of cache the model made."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+
+# The names of a forward pass's cache, newest first: transformers called it past_key_values until 5.x.
+CACHE_NAMES = ("cache", "past_key_values", "cache_params")
+
+
+def cache_of(output: Any) -> Any:
+    """The cache in a forward pass's output; None where the model returns none."""
+    return next((output[name] for name in CACHE_NAMES if name in output and output[name] is not None), None)
+
+
+def held_bytes(cache: Any, *, on: str) -> int:
+    """Bytes of the storages that the cache keeps alive on a kind of device: what a view keeps is counted whole."""
+    storages = {}
+    for tensor in _tensors(cache):
+        if tensor.device.type == on:
+            storage = tensor.untyped_storage()
+            storages[storage.data_ptr()] = storage.nbytes()
+    return sum(storages.values())
+
+
+def used_bytes(cache: Any, *, on: str) -> int:
+    """Bytes of the cache's tensors on a kind of device: codes, scales, zeros, the unquantized rest, linear states."""
+    return sum(tensor.nelement() * tensor.element_size() for tensor in _tensors(cache) if tensor.device.type == on)
+
+
+def _tensors(cache: Any) -> Iterator[torch.Tensor]:
+    """Each distinct data tensor of every layer; counters (tensors without dimensions) hold no tokens."""
+    seen: set[int] = set()
+    layers = getattr(cache, "layers", None)
+    for tensor in _within(layers if layers is not None else vars(cache)):
+        if tensor.dim() and id(tensor) not in seen:
+            seen.add(id(tensor))
+            yield tensor
+
+
+def _within(value: Any) -> Iterator[torch.Tensor]:
+    if isinstance(value, torch.Tensor):
+        if hasattr(value, "__tensor_flatten__"):  # a wrapper (quanto's): its parts hold the bytes
+            names, _ = value.__tensor_flatten__()
+            for name in names:
+                yield from _within(getattr(value, name))
+        else:
+            yield value
+    elif isinstance(value, dict):
+        for part in value.values():
+            yield from _within(part)
+    elif isinstance(value, (list, tuple)):
+        for part in value:
+            yield from _within(part)
+    elif type(value).__module__.startswith("transformers") and hasattr(value, "__dict__"):
+        yield from _within(vars(value))

@@ -1,0 +1,61 @@
+"""In what environment a number was measured: without it, the number cannot be compared."""
+
+import os
+import platform
+from collections.abc import Mapping
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import torch
+
+from jobs.measuring.devices import cpu_name
+
+LIBRARIES = ("torch", "transformers", "optimum-quanto", "hqq", "accelerate", "safetensors", "tokenizers")
+
+
+def versions() -> dict[str, str]:
+    """Installed libraries that a figure depends on, and Python."""
+    found = {"python": platform.python_version()}
+    for name in LIBRARIES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def environment(
+    *, device: Mapping[str, Any], dtype: str, attention: str, revision: str | None, config_hash: str
+) -> dict[str, Any]:
+    """Everything that a staleness check compares; plain JSON."""
+    found: dict[str, Any] = {
+        **versions(),
+        "platform": platform.system(),
+        "machine": platform.machine(),
+        "kernel": platform.release(),
+        "cpu": cpu_name(),
+        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        "threads": torch.get_num_threads(),
+        "device": device["device"],
+        "device_name": device["name"],
+        "dtype": dtype,
+        "attention": attention,
+        "model_revision": revision,
+        "config_hash": config_hash,
+    }
+    if device["kind"] == "cuda":
+        found |= {"cuda": torch.version.cuda, "driver": _driver()}
+    return found
+
+
+def _driver() -> str | None:
+    """The NVIDIA driver's version, by NVML where it is installed."""
+    try:
+        import pynvml
+    except ImportError:
+        return None
+    try:
+        pynvml.nvmlInit()
+        return str(pynvml.nvmlSystemGetDriverVersion())
+    except pynvml.NVMLError:
+        return None

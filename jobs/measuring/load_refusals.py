@@ -1,0 +1,118 @@
+"""Why a model does not load, said so that its reader knows what to do."""
+
+from huggingface_hub.errors import (
+    GatedRepoError,
+    HfHubHTTPError,
+    LocalEntryNotFoundError,
+    OfflineModeIsEnabled,
+    RepositoryNotFoundError,
+    RevisionNotFoundError,
+)
+from safetensors import SafetensorError
+
+from jobs.measuring.outcomes import is_out_of_memory
+from jobs.sizing.model_spec import ModelKind, ModelSpec
+from jobs.sizing.refusal import Refusal
+
+LOAD_ERRORS = (
+    AssertionError,
+    AttributeError,
+    ImportError,
+    LookupError,
+    MemoryError,
+    OSError,
+    RuntimeError,
+    SafetensorError,
+    TypeError,
+    ValueError,
+)
+HUB_SENTENCES: tuple[tuple[type[BaseException], str, str, str], ...] = (
+    (
+        GatedRepoError,
+        "gated",
+        "“{name}” is gated: its owners ask you to accept their terms first.",
+        "Accept them on the model's page and start the worker with HF_TOKEN set.",
+    ),
+    (
+        RevisionNotFoundError,
+        "model_not_found",
+        "“{name}” has no revision “{revision}”.",
+        "Give a branch, tag or commit that is on the model's page.",
+    ),
+    (
+        RepositoryNotFoundError,
+        "model_not_found",
+        "There is no model “{name}” on the Hub that this token may see.",
+        "Check the spelling (organisation/name); a private model needs HF_TOKEN.",
+    ),
+    (
+        OfflineModeIsEnabled,
+        "offline",
+        "“{name}” is not in the local cache and HF_HUB_OFFLINE forbids fetching it.",
+        "Download it once while online, or choose a local folder.",
+    ),
+    (
+        LocalEntryNotFoundError,
+        "offline",
+        "“{name}” is not in the local cache and the Hub cannot be reached.",
+        "Check the network of the worker, or choose a local folder.",
+    ),
+)
+REMOTE_CODE_SIGNS = ("trust_remote_code", "custom code", "remote code")
+
+
+def load_refusal(error: Exception, spec: ModelSpec) -> Refusal:
+    """The refusal for an error of reading a config or weights; an error under another counts too."""
+    causes = _chain(error)
+    for kind, code, message, hint in HUB_SENTENCES:
+        if any(isinstance(cause, kind) for cause in causes):
+            return Refusal(code, message.format(name=spec.name, revision=spec.revision), hint)
+    if any(_status(cause) == 401 for cause in causes):
+        return Refusal("bad_token", "The Hub refuses this worker's token.", "Set HF_TOKEN to a valid one, or unset it.")
+    return _own_refusal(error, spec)
+
+
+def _own_refusal(error: Exception, spec: ModelSpec) -> Refusal:
+    text = str(error)
+    if any(sign in text for sign in REMOTE_CODE_SIGNS):
+        return Refusal(
+            "needs_remote_code",
+            f"“{spec.name}” runs on code that comes with it, which is not run here.",
+            "Choose a model that transformers itself implements.",
+        )
+    if "model type" in text and ("not recognize" in text or "Unrecognized" in text):
+        return Refusal(
+            "unknown_model_type",
+            f"This transformers does not know the architecture of “{spec.name}”.",
+            "Upgrade transformers on the worker, or choose another model.",
+        )
+    if is_out_of_memory(error):
+        return Refusal(
+            "out_of_memory",
+            f"The weights of “{spec.name}” do not fit on this device.",
+            "Choose a smaller precision, a smaller model or a bigger device.",
+        )
+    if spec.kind is ModelKind.HUB and "safetensors" in text:
+        hint = "The model offers no safetensors; pickles are not loaded."
+    else:
+        hint = "Check that the folder or revision is complete and made for this transformers."
+    return Refusal("load_failed", f"“{spec.name}” does not load: {first_line(text) or type(error).__name__}", hint)
+
+
+def first_line(text: str) -> str:
+    """The first line that says something, at most 300 characters."""
+    return next((line.strip() for line in text.splitlines() if line.strip()), "")[:300]
+
+
+def _chain(error: BaseException) -> list[BaseException]:
+    causes: list[BaseException] = []
+    cause: BaseException | None = error
+    while cause is not None and cause not in causes:
+        causes.append(cause)
+        cause = cause.__cause__ or cause.__context__
+    return causes
+
+
+def _status(error: BaseException) -> int | None:
+    response = getattr(error, "response", None)
+    return getattr(response, "status_code", None) if isinstance(error, HfHubHTTPError) else None

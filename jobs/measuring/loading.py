@@ -1,0 +1,128 @@
+"""A model from its spec: real weights from safetensors, or an architecture's with random ones."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import torch
+from transformers import AutoConfig, AutoModelForCausalLM, GenerationConfig
+
+from jobs.measuring.load_refusals import LOAD_ERRORS, load_refusal
+from jobs.measuring.random_weights import SEED, RepeatedDraws
+from jobs.measuring.weights import weights_bytes
+from jobs.sizing.model_spec import ModelKind, ModelSpec
+from jobs.sizing.refusal import Refusal
+from jobs.sizing.units import dtype_bytes
+
+PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt")
+TRUSTED = {"trust_remote_code": False}
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoadedModel:
+    """A model in memory on its device, with what every measurement of it needs to know."""
+
+    model: Any
+    device: str
+    dtype: str
+    attention: str
+    weights_bytes: int
+    load_s: float
+    random_weights: bool
+
+
+def load_model(spec: ModelSpec, *, dtype: str, device: str, attention: str, tell: Callable[[str], None]) -> LoadedModel:
+    """Raises Refusal: needs_remote_code, load_failed, gated, offline, … (docs/measuring-protocol.md)."""
+    refuse_foreign_attention(attention)
+    dtype_bytes(dtype)
+    started = perf_counter()
+    try:
+        random = uses_random_weights(spec)
+        tell("Drawing random weights." if random else "Loading the weights.")
+        model = (_random if random else _stored)(spec, dtype=dtype, device=device, attention=attention)
+    except LOAD_ERRORS as error:
+        raise load_refusal(error, spec) from error
+    # Parameters keep requires_grad, as from_pretrained leaves it: without it torch multiplies the last position with a
+    # copy of the whole output matrix (54 MiB for SmolLM2-135M in bfloat16), which a user's generate() does not.
+    model.eval()
+    # What the model's authors set for sampling is no part of a measurement.
+    model.generation_config = GenerationConfig()
+    return LoadedModel(
+        model=model,
+        device=device,
+        dtype=dtype,
+        attention=attention,
+        weights_bytes=weights_bytes(model),
+        load_s=perf_counter() - started,
+        random_weights=random,
+    )
+
+
+def read_config(spec: ModelSpec) -> Any:
+    """The model's configuration as its native class; never its own code."""
+    if spec.config is not None:
+        fields = dict(spec.config)
+        return AutoConfig.for_model(fields.pop("model_type"), **fields)
+    return AutoConfig.from_pretrained(_where(spec), **_source(spec), **TRUSTED)
+
+
+def uses_random_weights(spec: ModelSpec) -> bool:
+    """An architecture, or a folder that holds no weights; a folder of pickles alone is refused."""
+    if spec.random_weights or spec.kind is ModelKind.ARCHITECTURE:
+        return True
+    if spec.kind is ModelKind.HUB:
+        return False
+    folder = Path(spec.path or "")
+    if any(folder.glob("*.safetensors")):
+        return False
+    if any(found for pattern in PICKLES for found in folder.glob(pattern)):
+        raise Refusal(
+            "load_failed",
+            f"“{spec.name}” holds its weights as pickles, which can run code when they are read.",
+            "Convert them to safetensors (save_pretrained does) and choose the model again.",
+        )
+    return True
+
+
+def refuse_foreign_attention(attention: str) -> None:
+    """Raises Refusal for a name by which transformers would fetch a kernel."""
+    if "/" in attention:
+        raise Refusal(
+            "load_failed",
+            f"“{attention[:60]}” names an attention kernel to be downloaded, which is not done here.",
+            "Use sdpa, eager or flash_attention_2.",
+        )
+
+
+def _random(spec: ModelSpec, *, dtype: str, device: str, attention: str) -> Any:
+    config = read_config(spec)
+    torch.manual_seed(SEED)
+    with torch.device(device), RepeatedDraws():
+        model = AutoModelForCausalLM.from_config(
+            config, dtype=getattr(torch, dtype), attn_implementation=attention, **TRUSTED
+        )
+    return model.to(device)
+
+
+def _stored(spec: ModelSpec, *, dtype: str, device: str, attention: str) -> Any:
+    model = AutoModelForCausalLM.from_pretrained(
+        _where(spec),
+        **_source(spec),
+        **TRUSTED,
+        use_safetensors=True,
+        dtype=getattr(torch, dtype),
+        attn_implementation=attention,
+    )
+    return model.to(device)
+
+
+def _where(spec: ModelSpec) -> str:
+    return spec.path if spec.kind is ModelKind.FOLDER and spec.path else spec.name
+
+
+def _source(spec: ModelSpec) -> dict[str, Any]:
+    if spec.kind is ModelKind.FOLDER:
+        return {"local_files_only": True}
+    return {"revision": spec.revision or "main"}

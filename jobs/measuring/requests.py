@@ -1,0 +1,125 @@
+"""What each request of the protocol does."""
+
+import gc
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from typing import Any
+
+import torch
+
+from jobs.measuring.applicable import families, why_not_quanto
+from jobs.measuring.config_hash import config_hash
+from jobs.measuring.cpu_memory import CpuMemory
+from jobs.measuring.cuda_memory import CudaMemory, context_bytes
+from jobs.measuring.devices import device as device_called
+from jobs.measuring.environment import environment
+from jobs.measuring.loading import LoadedModel, load_model
+from jobs.measuring.measure import Measurer
+from jobs.measuring.protocol import Answers
+from jobs.measuring.weights import parameters
+from jobs.procedure.measurement import Ask, Loaded
+from jobs.sizing.model_spec import ModelSpec
+from jobs.sizing.refusal import Refusal
+from jobs.sizing.strategy import Strategy
+
+Request = Mapping[str, Any]
+
+
+class Requests:
+    """Holds the loaded model between requests. `do` answers True when the process must end."""
+
+    def __init__(self, answers: Answers, *, used_before_bytes: Mapping[str, int]) -> None:
+        self._answers = answers
+        self._used_before_bytes = used_before_bytes
+        self._measurer: Measurer | None = None
+        self._acts: dict[str, Callable[[Request], bool]] = {
+            "inspect": self._inspect,
+            "load": self._load,
+            "measure": self._measure,
+            "warm": self._warm,
+            "quit": lambda _request: True,
+        }
+
+    def do(self, request: Request) -> bool:
+        """Raises Refusal for what cannot be answered."""
+        act = self._acts.get(str(request.get("do")))
+        if act is None:
+            raise Refusal("bad_request", "The measuring process does not know this request.")
+        return act(request)
+
+    def _inspect(self, request: Request) -> bool:
+        from jobs.measuring.inspect import inspect_model_spec
+
+        record = inspect_model_spec(
+            ModelSpec.from_json(request["model"]),
+            dtypes=tuple(request["dtypes"]),
+            sequences=tuple(request["sequences"]),
+            tokens=tuple(request["tokens"]),
+            strategies=tuple(request["strategies"]),
+            attention=request["attention"],
+            tell=self._answers.tell,
+        )
+        self._answers.result(record.as_json())
+        return False
+
+    def _load(self, request: Request) -> bool:
+        spec = ModelSpec.from_json(request["model"])
+        device = device_called(request["device"])
+        if device is None:
+            raise Refusal(
+                "load_failed", f"There is no device “{request['device']}” here.", "Choose one that is listed."
+            )
+        self._measurer = None
+        gc.collect()
+        loaded = load_model(
+            spec,
+            dtype=request["dtype"],
+            device=device["device"],
+            attention=request["attention"],
+            tell=self._answers.tell,
+        )
+        self._measurer = Measurer(loaded, self._memory(loaded))
+        self._answers.result(asdict(_loaded(loaded, device, spec)))
+        return False
+
+    def _measure(self, request: Request) -> bool:
+        if self._measurer is None:
+            raise Refusal("load_failed", "No model is loaded.", "Load one first.")
+        known = {name: request[name] for name in Ask.__dataclass_fields__ if name in request}
+        ask = Ask(**known | {"strategy": Strategy.parse(request["strategy"])})
+        done = self._measurer.measure(ask, enforce=bool(request.get("enforce", True)), tell=self._answers.tell)
+        self._answers.result(done.measurement.as_json(), restart=done.restart)
+        return done.restart
+
+    def _warm(self, request: Request) -> bool:
+        self._answers.tell("Compiling quanto's kernels: up to 90 s, once.")
+        device = str(request.get("device", "cpu"))
+        self._answers.result({"quanto": why_not_quanto() or True, "applicable": families(device=device)})
+        return False
+
+    def _memory(self, loaded: LoadedModel) -> CpuMemory | CudaMemory:
+        if loaded.device == "cpu":
+            return CpuMemory(weights_bytes=loaded.weights_bytes)
+        before = self._used_before_bytes.get(_uuid(loaded.device))
+        return CudaMemory(device=loaded.device, context_bytes=context_bytes(loaded.device, used_before_bytes=before))
+
+
+def _uuid(device: str) -> str:
+    return f"GPU-{torch.cuda.get_device_properties(torch.device(device)).uuid}"
+
+
+def _loaded(loaded: LoadedModel, device: Mapping[str, Any], spec: ModelSpec) -> Loaded:
+    return Loaded(
+        weights_bytes=loaded.weights_bytes,
+        parameters=parameters(loaded.model),
+        load_s=loaded.load_s,
+        random_weights=loaded.random_weights,
+        device=device,
+        environment=environment(
+            device=device,
+            dtype=loaded.dtype,
+            attention=loaded.attention,
+            revision=spec.revision,
+            config_hash=config_hash(loaded.model.config),
+        ),
+    )
