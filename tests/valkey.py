@@ -15,9 +15,18 @@ PATIENCE_S = 10.0
 
 
 @contextmanager
-def running_valkey() -> Iterator[str]:
-    """Its address, as REDIS_URL takes it. The folder's path is short: a socket's may have 107 characters."""
+def valkey_folder() -> Iterator[Path]:
+    """Where its socket lies: a short path, for a socket's may have 107 characters."""
     folder = Path(tempfile.mkdtemp(prefix="kvp-", dir="/tmp"))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder)
+
+
+@contextmanager
+def valkey_in(folder: Path) -> Iterator[str]:
+    """Its address, as REDIS_URL takes it; another one after it in the same folder has the same."""
     socket = folder / "valkey.sock"
     command = [get_binary_path(), "--port", "0", "--unixsocket", socket, "--save", "", "--dir", folder]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
@@ -27,7 +36,12 @@ def running_valkey() -> Iterator[str]:
     finally:
         process.kill()
         process.wait()
-        shutil.rmtree(folder)
+
+
+@contextmanager
+def running_valkey() -> Iterator[str]:
+    with valkey_folder() as folder, valkey_in(folder) as url:
+        yield url
 
 
 def _await_answer(socket: Path) -> None:

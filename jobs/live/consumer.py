@@ -17,6 +17,7 @@ SIGNED_OUT = 4401
 NO_SUCH_RUN = 4404
 FAILED = 1011
 LOOK_EVERY_S = 2.0  # a nudge may be dropped: look anyway
+REST_S = 0.05  # between two looks: a burst is sent in batches
 LARGEST_SEQ = 2**31 - 1
 
 
@@ -54,6 +55,7 @@ class RunConsumer(AsyncJsonWebsocketConsumer):
             if code is not None:
                 await self.close(code=code)
                 return
+            await asyncio.sleep(REST_S)
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self.more.wait(), self.look_every_s)
 

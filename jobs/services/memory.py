@@ -12,13 +12,13 @@ from jobs.services.presentable import presentable
 
 @dataclass(kw_only=True)
 class Memory:
-    """measurements: by strategy and context. versions: of the libraries that they were made with."""
+    """measurements: by strategy and context. environment: what they were made in, as Loaded tells it."""
 
     measurements: dict[tuple[str, int], Measurement]
     stages_begun: frozenset[str]
     stages: Mapping[str, Any]
     messages: frozenset[str]
-    versions: Mapping[str, str] | None
+    environment: Mapping[str, Any]
 
     @classmethod
     def of(cls, run: Run) -> "Memory":
@@ -29,7 +29,7 @@ class Memory:
             stages_begun=frozenset(event.data["stage"] for event in told if event.kind == EventKind.STAGE_STARTED),
             stages=run.stages,
             messages=frozenset(event.data["message"] for event in told if event.kind == EventKind.LOG),
-            versions=run.environment.get("versions"),
+            environment=run.environment,
         )
 
     def knows(self, event: Event) -> bool:
@@ -54,9 +54,9 @@ class RememberingBench:
 
     def load(self) -> Loaded:
         loaded = self.bench.load()
-        if self.memory.measurements and self.memory.versions != loaded.environment.get("versions"):
+        if self.memory.measurements and self.memory.environment != presentable(loaded.environment):
             self.memory.measurements.clear()
-            self.tell("The libraries have changed since the earlier attempt: everything is measured anew.")
+            self.tell("The environment has changed since the earlier attempt: everything is measured anew.")
         return loaded
 
     def measure(self, ask: Ask) -> Measurement:

@@ -43,7 +43,7 @@ def measure(ask):
 ANSWERS = {{
     "load": lambda request: {{
         "weights_bytes": 2000, "parameters": 1000, "load_s": 0.1, "random_weights": True, "device": DEVICE,
-        "environment": {{"versions": VERSIONS}},
+        "environment": VERSIONS,
     }},
     "measure": measure,
     "warm": lambda request: {{"applicable": {{"default": True}}, "quanto": True}},

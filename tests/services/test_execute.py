@@ -39,7 +39,7 @@ class FakeBench:
             load_s=0.1,
             random_weights=True,
             device={"kind": "cpu"},
-            environment={"versions": self.versions},
+            environment=self.versions,
         )
 
     def measure(self, ask: Any) -> Any:
@@ -183,7 +183,7 @@ def test_a_second_attempt_measures_only_what_is_missing(claim: Claim) -> None:
     assert kinds(run).count("measurement") == 3 and kinds(run).count("stage_started") == 1
 
 
-def test_other_libraries_measure_everything_anew(claim: Claim) -> None:
+def test_another_environment_measures_everything_anew(claim: Claim) -> None:
     worker = ended(claim).worker
     assert worker is not None
     run_execute(claim=claim, tools=tools(points(160, then=lambda: runs_give_back(worker=worker))))

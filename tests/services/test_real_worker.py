@@ -3,6 +3,7 @@
 import os
 import signal
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from kvportal.env import celery_broker
 from tests.factories import make_entry, make_profile, make_question, make_run
 from tests.services.measuring_python import MeasuringPython
 from tests.services.worker_process import HOST, WorkerProcess, is_alive, until
+from tests.valkey import valkey_folder, valkey_in
 
 pytestmark = pytest.mark.django_db(transaction=True)
 STUCK_AT = 1056  # the longest context of the question: prompt 1,024 and answer 32
@@ -132,6 +134,23 @@ def test_a_wake_up_reaches_a_worker_that_waits_and_a_second_one_changes_nothing(
         until(lambda: state(queued) == RunState.DONE, worker)
         until(lambda: worker.log.count("succeeded in") >= 2, worker)
     assert queued.attempts == 1
+
+
+def test_a_worker_hears_again_after_the_broker_was_reset(
+    queued: Run, python: MeasuringPython, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Run.objects.filter(pk=queued.pk).update(state=RunState.DONE)
+    with valkey_folder() as folder, ExitStack() as first:
+        url = first.enter_context(valkey_in(folder))
+        with WorkerProcess(valkey_url=url, measuring_python=python.path, folder=tmp_path) as worker:
+            until(lambda: Worker.objects.get().applicable, worker)
+            first.close()
+            until(lambda: "Connection to broker lost" in worker.log, worker)
+            Run.objects.filter(pk=queued.pk).update(state=RunState.QUEUED)
+            with valkey_in(folder), Celery(broker=celery_broker(url), set_as_current=False) as app:
+                monkeypatch.setattr(wake, "app", app)
+                assert wake.run_wake_send(run_id=queued.pk, queue=queued.queue)
+                until(lambda: state(queued) == RunState.DONE, worker)
 
 
 @pytest.mark.parametrize("options", [("-P", "solo"), ("-P", "threads", "-c", "1"), ("-P", "prefork", "-c", "2")])
