@@ -1,7 +1,7 @@
 from django.urls import path
 
 from jobs.web import health
-from jobs.web.views import home, profile, profile_new, profiles, question_live, run, setup, sign_in, workers
+from jobs.web.views import favicon, home, profile, profile_new, profiles, question_live, run, setup, sign_in, workers
 
 urlpatterns = [
     path("", home.home, name="home"),
@@ -20,6 +20,7 @@ urlpatterns = [
     path("runs/<int:pk>/figures/", run.figures, name="run-figures"),
     path("runs/<int:pk>/cancel/", run.cancel, name="run-cancel"),
     path("workers/", workers.workers, name="workers"),
+    path("favicon.ico", favicon.favicon, name="favicon"),
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),
     path("metrics", health.metrics, name="metrics"),

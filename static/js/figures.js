@@ -122,6 +122,6 @@
 
   dark.addEventListener("change", draw);
   narrow.addEventListener("change", draw);
-  document.addEventListener("portal:measured", refresh);
+  document.addEventListener("portal:measured", () => setTimeout(refresh, 0)); // the tables first
   refresh();
 })();

@@ -12,7 +12,7 @@ from jobs.web.urls import urlpatterns
 
 TEMPLATES = sorted((settings.BASE_DIR / "templates").rglob("*.html"))
 SCRIPTS = sorted((settings.BASE_DIR / "static" / "js").glob("*.js"))
-OPEN = {"sign-in", "setup", "healthz", "readyz", "metrics"}
+OPEN = {"favicon", "sign-in", "setup", "healthz", "readyz", "metrics"}
 ONLY_POSTED = {"sign-out", "run-again", "run-cancel"}
 
 
@@ -51,6 +51,12 @@ def test_every_other_page_needs_a_sign_in(client: Client, name: str) -> None:
     answer = client.post(address) if name in ONLY_POSTED else client.get(address)
     assert answer.status_code == 302
     assert answer.headers["Location"].startswith(reverse("sign-in"))
+
+
+@pytest.mark.django_db
+def test_a_browser_that_asks_for_an_icon_gets_one(client: Client) -> None:
+    assert client.get(reverse("favicon")).headers["Location"] == "/static/img/favicon-idle.svg"
+    assert client.post(reverse("favicon")).status_code == 405
 
 
 @pytest.mark.django_db
