@@ -1,0 +1,120 @@
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from jobs.procedure.measurement import Ask, Cancelled, Measurement, Outcome
+from jobs.procedure.question import Question
+from jobs.running.bench import ProcessBench
+from jobs.running.process import MeasuringProcess
+from jobs.sizing.model_spec import ModelKind, ModelSpec
+from jobs.sizing.strategy import BASELINE
+
+SPEC = ModelSpec(kind=ModelKind.ARCHITECTURE, name="fake", config={})
+QUESTION = Question(model="fake", prompt_tokens=64, typical_prompt_tokens=32, answer_tokens=8)
+ASK = Ask(
+    stage="baseline",
+    strategy=BASELINE,
+    prompt_tokens=64,
+    answer_tokens=8,
+    sequences=1,
+    capacity_bytes=10,
+)
+ABOVE = replace(ASK, answer_tokens=20)  # the peak of the fake process is its answer's tokens
+
+Start = Callable[..., MeasuringProcess]
+Bench = Callable[..., Any]
+
+
+@pytest.fixture
+def bench(start: Start) -> Bench:
+    @contextmanager
+    def opened(question: Question = QUESTION, **how: Any) -> Iterator[ProcessBench]:
+        how = {"cancelled": lambda: False, "tell": lambda text: None} | how
+        with ProcessBench(spec=SPEC, question=question, start=start, **how) as one:
+            yield one
+
+    return opened
+
+
+def measured(bench: Bench, ask: Ask, **how: Any) -> Measurement:
+    """The measurement, once the bench has shown that it goes on after it."""
+    with bench(**how) as one:
+        one.load()
+        found: Measurement = one.measure(ask)
+        assert one.measure(ASK).outcome is Outcome.OK
+        return found
+
+
+def test_the_model_is_loaded_once_for_many_measurements(bench: Bench) -> None:
+    pids: list[int] = []
+    with bench(measuring_pid=pids.append) as one:
+        assert one.load().weights_bytes == 100
+        assert one.measure(ASK).settings["pid"] == one.measure(ASK).settings["pid"] == pids[0]
+    assert len(pids) == 1
+
+
+@pytest.mark.parametrize("fault", ["segfault under the limit", "abort under the limit"])
+def test_a_crash_under_the_limit_is_out_of_memory_if_the_peak_is_above(bench: Bench, fault: str) -> None:
+    found = measured(bench, replace(ABOVE, stage=fault))
+    assert found.outcome is Outcome.OUT_OF_MEMORY
+    assert found.peak_bytes == 20
+    assert found.error is not None
+    assert "crashed" in found.error["message"]
+
+
+def test_a_crash_under_the_limit_is_a_failure_if_the_peak_is_within(bench: Bench) -> None:
+    found = measured(bench, replace(ASK, stage="segfault under the limit"))
+    assert found.outcome is Outcome.FAILED
+    assert found.error is not None
+    assert found.error["code"] == "crashed"
+
+
+@pytest.mark.parametrize(("fault", "code"), [("segfault", "crashed"), ("exit", "crashed"), ("killed", "killed")])
+def test_a_death_is_a_failure_with_its_reason(bench: Bench, fault: str, code: str) -> None:
+    found = measured(bench, replace(ASK, stage=fault))
+    assert found.outcome is Outcome.FAILED
+    assert found.error is not None
+    assert found.error["code"] == code
+
+
+def test_a_hang_is_a_failure_and_the_run_goes_on(bench: Bench) -> None:
+    with bench(measure_patience_s=1.0) as one:
+        one.load()
+        found = one.measure(replace(ASK, stage="hang"))
+        assert found.outcome is Outcome.FAILED
+        assert found.error["code"] == "hung"
+        assert one.measure(ASK).outcome is Outcome.OK
+
+
+def test_a_process_that_asks_for_a_restart_gets_one(bench: Bench) -> None:
+    with bench() as one:
+        one.load()
+        first = one.measure(replace(ASK, stage="restart"))
+        second = one.measure(ASK)
+    assert first.outcome is second.outcome is Outcome.OK
+    assert first.settings["pid"] != second.settings["pid"]
+
+
+def test_beyond_the_time_cap_nothing_runs(bench: Bench) -> None:
+    with bench(replace(QUESTION, time_cap_s=0.0)) as one:
+        found = one.measure(ASK)
+    assert found.outcome is Outcome.SKIPPED
+    assert found.error["code"] == "time_cap"
+
+
+def test_the_time_cap_ends_a_measurement(bench: Bench) -> None:
+    with bench(replace(QUESTION, time_cap_s=3.0)) as one:
+        one.load()
+        found = one.measure(replace(ASK, stage="hang"))
+    assert (found.outcome, found.error["code"]) == (Outcome.SKIPPED, "time_cap")
+
+
+def test_a_cancel_ends_the_measurement_and_its_process(bench: Bench) -> None:
+    asked = iter(range(100))
+    with bench(cancelled=lambda: next(asked) > 3) as one:
+        one.load()
+        with pytest.raises(Cancelled):
+            one.measure(replace(ASK, stage="hang"))
