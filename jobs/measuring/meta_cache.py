@@ -62,8 +62,9 @@ def _walk(value: Any, path: str) -> Iterator[tuple[str, torch.Tensor]]:
             yield from _walk(inner, f"{path}.{index}")
 
 
-def logical_bytes(cache: Cache) -> int:
-    """What the layers' tensors hold, as their shapes say."""
-    return sum(
-        tensor.numel() * tensor.element_size() for layer in cache.layers for tensor in layer_tensors(layer).values()
-    )
+def storage_bytes(layer: Any) -> int:
+    """What a layer keeps alive: the whole storages that its tensors look into, each once."""
+    storages = {
+        tensor.untyped_storage()._cdata: tensor.untyped_storage().nbytes() for tensor in layer_tensors(layer).values()
+    }
+    return sum(storages.values())

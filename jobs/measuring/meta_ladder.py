@@ -7,6 +7,7 @@ from jobs.sizing.strategy import Strategy
 
 FIRST_RUNGS = (1, 16)
 LOWEST_POWER = 64
+POWER_STEP = 4
 DECODED_TOKENS = 2
 """A rung's decode step is the second after its prefill: the first one drops what a window no longer needs."""
 QUANTIZED_STEP = 4
@@ -14,7 +15,7 @@ QUANTIZED_STEP = 4
 
 
 def ladder(asked: Iterable[int], layers: Sequence[LayerGroup], strategy: Strategy) -> tuple[int, ...]:
-    """Powers of two up to the longest asked for, those asked for, and both sides of every step (a full window).
+    """Powers of four up to the longest asked for, those asked for, and both sides of every step (a full window).
 
     Chunked prefills are taken at whole chunks, where they need most.
     """
@@ -31,7 +32,7 @@ def ladder(asked: Iterable[int], layers: Sequence[LayerGroup], strategy: Strateg
 def _powers(top: int) -> set[int]:
     powers = {LOWEST_POWER}
     while max(powers) < top:
-        powers.add(2 * max(powers))
+        powers.add(min(top, POWER_STEP * max(powers)))
     return powers if top > LOWEST_POWER else set()
 
 

@@ -22,19 +22,12 @@ def read_layers(
     short_tokens: int,
     long_tokens: int,
     windows: Sequence[int | None],
-) -> tuple[LayerGroup, ...]:
-    """Groups of neighbouring layers alike, from the tensors of one sequence at two lengths (odd ones, in bfloat16)."""
-    layers = [
+) -> list[LayerGroup]:
+    """Each layer, from the tensors of one sequence at two lengths (no multiples of a stride), in bfloat16."""
+    return [
         _layer(before, after, short_tokens, long_tokens, window)
         for before, after, window in zip(short, long, windows, strict=True)
     ]
-    groups: list[LayerGroup] = []
-    for layer in layers:
-        if groups and replace(groups[-1], count=1) == layer:
-            groups[-1] = replace(groups[-1], count=groups[-1].count + 1)
-        else:
-            groups.append(layer)
-    return tuple(groups)
 
 
 def _layer(before: Tensors, after: Tensors, short_tokens: int, long_tokens: int, window: int | None) -> LayerGroup:
@@ -114,6 +107,27 @@ def _buffer(path: str, pair: Pair, short_tokens: int, long_tokens: int, strides:
         if short_tokens % stride == first and long_tokens % stride == last:
             return entry, stride
     raise UnknownLayout(f"{path.strip('.')} holds {first} entries at {short_tokens} tokens and {last} at {long_tokens}")
+
+
+def with_prompts(
+    layers: Sequence[LayerGroup], short_bytes: Sequence[int], long_bytes: Sequence[int], tokens_between: int
+) -> list[LayerGroup]:
+    """Layers that pool their tokens also keep alive what the pool was made from: told by storages at two lengths."""
+    return [
+        replace(layer, prompt_elements=(after - before) // (2 * tokens_between)) if layer.pool else layer
+        for layer, before, after in zip(layers, short_bytes, long_bytes, strict=True)
+    ]
+
+
+def grouped(layers: Sequence[LayerGroup]) -> tuple[LayerGroup, ...]:
+    """Neighbours alike as one group."""
+    groups: list[LayerGroup] = []
+    for layer in layers:
+        if groups and replace(groups[-1], count=1) == layer:
+            groups[-1] = replace(groups[-1], count=groups[-1].count + 1)
+        else:
+            groups.append(layer)
+    return tuple(groups)
 
 
 def is_state(path: str) -> bool:

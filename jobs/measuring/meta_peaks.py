@@ -11,6 +11,8 @@ from jobs.sizing.kv import is_static, kv_bytes, kv_prefill_bytes
 from jobs.sizing.record import InspectionRecord, PeakRung, Phase
 from jobs.sizing.strategy import Strategy
 
+LEAST_RUNGS = 5
+MOST_OPERATIONS = 6000
 FLUSH_STEPS = 4
 """Decode steps of a quantized rung, the last of which quantizes anew: at a multiple of 4 tokens, as all do."""
 
@@ -57,28 +59,39 @@ class Setting:
 
 
 def peak_rungs(model: Any, config: Any, setting: Setting, prompts: Sequence[int]) -> Iterator[PeakRung]:
-    """A prefill and a decode rung for each prompt length; a chunked prefill is answered from as a plain one is."""
-    for prompt in prompts:
-        yield from _rungs_at(model, config, setting, prompt)
+    """A prefill and a decode rung for each prompt length; a chunked prefill is answered from as a plain one is.
+
+    Models that loop over pieces of the prompt end early: the rungs above follow from those below.
+    """
+    for done, prompt in enumerate(prompts, start=1):
+        one = MetaPass(model, _cache(config, setting.strategy, prompt), sequences=setting.sequences)
+        yield from _rungs(one, setting, prompt)
+        if done >= LEAST_RUNGS and one.live.operations > MOST_OPERATIONS:
+            return
 
 
-def _rungs_at(model: Any, config: Any, setting: Setting, prompt: int) -> Iterator[PeakRung]:
-    strategy = setting.strategy
-    steps = FLUSH_STEPS if strategy.is_quantized else DECODED_TOKENS
+def _steps(strategy: Strategy) -> int:
+    return FLUSH_STEPS if strategy.is_quantized else DECODED_TOKENS
+
+
+def _cache(config: Any, strategy: Strategy, prompt: int) -> Any:
+    return make_cache(config, strategy, slots=prompt + _steps(strategy))
+
+
+def _rungs(one: MetaPass, setting: Setting, prompt: int) -> Iterator[PeakRung]:
+    strategy, steps = setting.strategy, _steps(setting.strategy)
     end = prompt + steps
-    one = MetaPass(model, make_cache(config, strategy, slots=end), sequences=setting.sequences)
     peak = one.prefill_peak(prompt, strategy.chunk_tokens)
     yield setting.rung(Phase.PREFILL, prompt, setting.prefill_working(prompt, end, peak))
     if strategy.chunk_tokens is not None:
         return
-    peaks = [one.peak_of(1) for _ in range(steps - 1)]
+    waiting = [one.peak_of(1) for _ in range(steps - 1)][-1]
     if not strategy.is_quantized:
         yield setting.rung(Phase.DECODE, end, setting.decode_working(end, steps, one.peak_of(1)))
         return
-    waiting = setting.decode_working(end - 1, steps - 1, peaks[-1])
     with flushed_early(one.cache):
         flushing = setting.decode_working(end, 0, one.peak_of(1))
-    yield setting.rung(Phase.DECODE, end, max(waiting, flushing))
+    yield setting.rung(Phase.DECODE, end, max(setting.decode_working(end - 1, steps - 1, waiting), flushing))
 
 
 def over(record: InspectionRecord, indices: Sequence[int]) -> InspectionRecord:

@@ -18,6 +18,7 @@ class LiveStorage(TorchDispatchMode):  # type: ignore[misc]
         super().__init__()
         self.live_bytes = 0
         self.peak_bytes = 0
+        self.operations = 0
         self._sizes: dict[int, int] = {}
         self._deaths: dict[int, weakref.ref[torch.UntypedStorage]] = {}
         self._ignored = {storage_key(tensor) for tensor in [*ignored.parameters(), *ignored.buffers()]}
@@ -28,9 +29,13 @@ class LiveStorage(TorchDispatchMode):  # type: ignore[misc]
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         out = func(*args, **(kwargs or {}))
-        for leaf in tree_leaves(out):
-            if isinstance(leaf, torch.Tensor):
-                self._note(leaf)
+        self.operations += 1
+        if isinstance(out, torch.Tensor):
+            self._note(out)
+        else:
+            for leaf in tree_leaves(out):
+                if isinstance(leaf, torch.Tensor):
+                    self._note(leaf)
         self.peak_bytes = max(self.peak_bytes, self.live_bytes + _scratch_bytes(func, out))
         return out
 

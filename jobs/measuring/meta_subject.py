@@ -1,16 +1,16 @@
 """A model under inspection: built per precision, its layers read, and its peaks taken over few of them."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import torch
 from transformers import DynamicCache
 
-from jobs.measuring.meta_cache import layer_tensors
+from jobs.measuring.meta_cache import layer_tensors, storage_bytes
 from jobs.measuring.meta_ladder import ladder
-from jobs.measuring.meta_layers import is_state, read_layers
+from jobs.measuring.meta_layers import grouped, is_state, read_layers, with_prompts
 from jobs.measuring.meta_model import build_model
 from jobs.measuring.meta_pass import MetaPass, no_cache
 from jobs.measuring.meta_peaks import Setting, over, peak_rungs
@@ -25,8 +25,19 @@ READ_DTYPE = "bfloat16"
 """Layers are read in this precision: states that stay in float32 show only beside a narrower one."""
 THIN_ERROR = 0.001
 """What a pass over few layers may be off: layers hold counters of a few bytes beside their cache."""
-SHORT_TOKENS, LONG_TOKENS = 515, 1030
-"""Lengths that layers are read at: no multiples of a compressed layer's stride, and with different remainders."""
+SHORT_TOKENS, LONG_TOKENS = 519, 1030
+"""Lengths that layers are read at: no multiples of a stride, and the longer leaves fewer tokens behind its last."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Filled:
+    """A dynamic cache of one sequence after a prefill and a decode step; bytes of storages after the prefill."""
+
+    tokens: int
+    tensors: list[dict[str, torch.Tensor]]
+    windows: list[int | None]
+    prompt_bytes: list[int]
+    prefill_peak_bytes: int
 
 
 class Subject:
@@ -59,28 +70,38 @@ class Subject:
         model = self.model(READ_DTYPE)
         if not model._supports_default_dynamic_cache():
             raise no_cache(model)
-        cache = DynamicCache(config=self.text_config)
-        stack = find_stack(model, len(cache.layers))
+        stack = find_stack(model, len(DynamicCache(config=self.text_config).layers))
         answers = AnswerShapes(stack)
         with answers.watch():
-            self._whole_peak_bytes = self._fill(model, cache, SHORT_TOKENS)
+            short = self._filled(model, SHORT_TOKENS)
         self._shapes = answers.seen
-        short = [layer_tensors(layer) for layer in cache.layers]
-        windows = [getattr(layer, "sliding_window", None) for layer in cache.layers]
-        if all(is_state(path) for tensors in short for path in tensors):
-            return read_layers(short, short, short_tokens=SHORT_TOKENS, long_tokens=SHORT_TOKENS, windows=windows)
-        cache = DynamicCache(config=self.text_config)
-        self._fill(model, cache, LONG_TOKENS)
-        long = [layer_tensors(layer) for layer in cache.layers]
-        return read_layers(short, long, short_tokens=SHORT_TOKENS, long_tokens=LONG_TOKENS, windows=windows)
+        self._whole_peak_bytes = short.prefill_peak_bytes
+        known = all(is_state(path) for tensors in short.tensors for path in tensors)
+        long = short if known else self._filled(model, LONG_TOKENS)
+        layers = read_layers(
+            short.tensors,
+            long.tensors,
+            short_tokens=short.tokens,
+            long_tokens=long.tokens,
+            windows=short.windows,
+        )
+        if not known:
+            layers = with_prompts(layers, short.prompt_bytes, long.prompt_bytes, long.tokens - short.tokens)
+        return grouped(layers)
 
-    @staticmethod
-    def _fill(model: Any, cache: DynamicCache, tokens: int) -> int:
-        """Returns the prefill's peak in bytes, weights not counted."""
+    def _filled(self, model: Any, tokens: int) -> "Filled":
+        cache = DynamicCache(config=self.text_config)
         one = MetaPass(model, cache, sequences=1)
         peak = one.peak_of(tokens - 1)
+        prompt_bytes = [storage_bytes(layer) for layer in cache.layers]
         one.run(1)
-        return peak
+        return Filled(
+            tokens=tokens,
+            tensors=[layer_tensors(layer) for layer in cache.layers],
+            windows=[getattr(layer, "sliding_window", None) for layer in cache.layers],
+            prompt_bytes=prompt_bytes,
+            prefill_peak_bytes=peak,
+        )
 
     def peaks(
         self,

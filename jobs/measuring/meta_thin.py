@@ -36,10 +36,14 @@ def find_stack(model: nn.Module, layers: int) -> nn.ModuleList | None:
 
 
 def kept_layers(kinds: Sequence[Hashable]) -> set[int]:
-    """The first and the last layer of each kind: the last meets all that earlier ones left in the cache."""
+    """The first and the last layer of each kind, and the one before each last.
+
+    The last meets all that earlier ones left in the cache; the model may still hold what the one before answered.
+    """
     first = {kind: index for index, kind in reversed(list(enumerate(kinds)))}
     last = {kind: index for index, kind in enumerate(kinds)}
-    return {*first.values(), *last.values()}
+    before = {index - 1 for index in last.values() if index > 0}
+    return {*first.values(), *last.values(), *before}
 
 
 def module_kind(module: nn.Module) -> Hashable:

@@ -107,6 +107,8 @@ def _group_bytes(group: LayerGroup, tokens: int, sequences: int, element: int, s
 
 
 def _held_after_prefill(group: LayerGroup, tokens: int, sequences: int, element: int, strategy: Strategy) -> int:
+    if group.prompt_elements is not None:
+        return sequences * tokens * group.prompt_elements * element + _state_bytes(group, sequences, element)
     window = group.window_tokens
     held = tokens
     if window is not None and strategy.chunk_tokens is not None:

@@ -29,6 +29,8 @@ class LayerGroup:
     A hybrid layer with both attention and state is GROWING (or WINDOWED) and carries state elements too.
     pool: (elements, stride) pairs: so many elements for every whole `stride` tokens (compressed attention);
     buffer: (elements, stride) pairs: so many for each token since the last whole stride.
+    prompt_elements: what a one-shot prefill keeps alive for each token of the prompt, where it is known to differ from
+    token_elements (caches whose parts are views of larger tensors).
     """
 
     kind: LayerKind
@@ -42,6 +44,7 @@ class LayerGroup:
     state_float32_elements: int = 0
     pool: tuple[tuple[int, int], ...] = ()
     buffer: tuple[tuple[int, int], ...] = ()
+    prompt_elements: int | None = None
 
     @property
     def token_elements(self) -> int:
