@@ -12,7 +12,6 @@ from collections import Counter
 from pathlib import Path
 
 from tests import real_model
-from tests.postgres import postgres_url
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA_TESTS = ("tests/models", "tests/services", "tests/selectors", "tests/live")
@@ -27,7 +26,7 @@ def main() -> int:
     counts: Counter[str] = Counter()
     codes = [_run("SQLite", counts, ["tests"], {})]
     if data_tests := [path for path in DATA_TESTS if (ROOT / path).exists()]:
-        codes.append(_run("PostgreSQL", counts, data_tests, {"DATABASE_URL": postgres_url()}))
+        codes.append(_run("PostgreSQL", counts, data_tests, {"KVPORTAL_TEST_DATABASE": "postgres"}))
     print(closing_line(counts, time.monotonic() - began_s), flush=True)  # noqa: T201  (what the caller reads)
     return int(any(codes))
 

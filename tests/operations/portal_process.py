@@ -40,7 +40,7 @@ class PortalProcess:
         kept = {name: value for name, value in os.environ.items() if name not in NOT_PASSED_ON}
         self._began_s = time.monotonic()
         self.process = subprocess.Popen(
-            [sys.executable, "manage.py", "up", *options],
+            [sys.executable, "manage.py", "up", "--stop-with-parent", *options],
             cwd=ROOT,
             env={**kept, "DATA": str(data), "PORT": str(self.port), "DEVICES": "cpu", MARK: self.mark, **more},
             stdin=subprocess.DEVNULL,
