@@ -93,7 +93,7 @@
   function draw() {
     for (const place of root.querySelectorAll("[data-figure]")) {
       const figure = figures && figures[place.dataset.figure];
-      if (!figure || !figure.data.length) continue;
+      if (!figure || figure.data.every((trace) => LEVELS.includes(trace.meta.role))) continue; // nothing but bounds
       const empty = place.querySelector(".plot-empty");
       if (empty) empty.remove();
       const traces = figure.data.map(paint);

@@ -162,3 +162,11 @@ def test_the_settings_are_copied(context: BrowserContext, page: Page, portal: Po
     page.get_by_role("button", name="Copy").click()
     expect(page.get_by_role("button", name="Copied")).to_be_visible()
     assert "model.generate(" in page.evaluate("navigator.clipboard.readText()")
+
+
+def test_a_run_that_waits_draws_no_empty_axes(page: Page, portal: Portal) -> None:
+    portal.ask("begin")
+    run = portal.ask("submit", name="Waits")
+    watch_run(page, portal, run)
+    expect(page.locator("[data-figure=memory] .plot-empty")).to_be_visible()
+    expect(page.locator("[data-figure] .main-svg")).to_have_count(0)
