@@ -9,7 +9,7 @@ from kvportal.supervisor.child import Child, rotate_log
 from kvportal.supervisor.service import Service
 
 POLL_S = 0.1
-STOP_PATIENCE_S = 4.2
+STOP_PATIENCE_S = 3.8
 BROKER_PATIENCE_S = 0.6
 MOST_FAILURES = 4  # of a vital service, without a steady minute between
 
