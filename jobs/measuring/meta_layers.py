@@ -94,7 +94,7 @@ def _pool(pair: Pair, short_tokens: int, long_tokens: int) -> tuple[int, int] | 
     if last <= first:
         return None
     stride = round((long_tokens - short_tokens) / (last - first))
-    for candidate in (stride - 1, stride, stride + 1):
+    for candidate in (stride, stride - 1, stride + 1):
         if candidate > 0 and short_tokens // candidate == first and long_tokens // candidate == last:
             return entry, candidate
     return None

@@ -7,11 +7,13 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
+from jobs.measuring.meta_scratch import scratch_bytes
+
 
 class LiveStorage(TorchDispatchMode):  # type: ignore[misc]
     """Counts each untyped storage once, from the operation that makes it until it is freed.
 
-    Scratch that a kernel allocates and frees inside itself is not seen; `SCRATCH` adds what is known of it.
+    Scratch that a kernel allocates and frees inside itself is not seen; `meta_scratch` adds what is known of it.
     """
 
     def __init__(self, ignored: torch.nn.Module) -> None:
@@ -36,7 +38,7 @@ class LiveStorage(TorchDispatchMode):  # type: ignore[misc]
             for leaf in tree_leaves(out):
                 if isinstance(leaf, torch.Tensor):
                     self._note(leaf)
-        self.peak_bytes = max(self.peak_bytes, self.live_bytes + _scratch_bytes(func, out))
+        self.peak_bytes = max(self.peak_bytes, self.live_bytes + scratch_bytes(func, out))
         return out
 
     def _note(self, tensor: torch.Tensor) -> None:
@@ -57,10 +59,3 @@ class LiveStorage(TorchDispatchMode):  # type: ignore[misc]
 
 def storage_key(tensor: torch.Tensor) -> int:
     return int(tensor.untyped_storage()._cdata)
-
-
-def _scratch_bytes(func: Any, out: Any) -> int:
-    """The masked softmax of the CPU's math path keeps a byte a score beside its result."""
-    if func is torch.ops.aten._safe_softmax.default:
-        return int(out.numel())
-    return 0
