@@ -33,4 +33,4 @@ bench: install
 	@exec $(VENV)/python -m tests.bench
 
 gpu-check: install
-	@exec $(VENV)/python -m pytest tests/gpu -q
+	@exec $(VENV)/python -m tests.gpu.check
