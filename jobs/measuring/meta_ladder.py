@@ -24,7 +24,7 @@ def ladder(asked: Iterable[int], layers: Sequence[LayerGroup], strategy: Strateg
     rungs = {*FIRST_RUNGS, *wanted, *(tokens - DECODED_TOKENS for tokens in wanted), *_powers(top)}
     for window in {layer.window_tokens for layer in layers if layer.window_tokens is not None}:
         if window <= 2 * top:
-            rungs |= {window - DECODED_TOKENS, window - 1, window, window + 1, window + 2}
+            rungs |= {window - DECODED_TOKENS, window - 1, window, window + 1}
     positive = {rung for rung in rungs if rung > 0}
     return tuple(sorted({_allowed(rung, strategy) for rung in positive}))
 

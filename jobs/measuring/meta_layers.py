@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import torch
 
+from jobs.measuring.meta_storage import storage_key
 from jobs.sizing.record import LayerGroup, LayerKind
 
 STATES = ("conv_states", "recurrent_states")
@@ -61,10 +62,15 @@ def _layer(before: Tensors, after: Tensors, short_tokens: int, long_tokens: int,
         kind=LayerKind.GROWING if window is None else LayerKind.WINDOWED,
         heads=keys.shape[1],
         key_width=keys.shape[-1],
-        value_width=values.shape[-1],
+        value_width=0 if _is_same(keys, values) else values.shape[-1],
         window_tokens=None if window is None else window - 1,
         static_window_tokens=window,
     )
+
+
+def _is_same(keys: torch.Tensor, values: torch.Tensor) -> bool:
+    """Whether values are the keys themselves, stored once."""
+    return storage_key(keys) == storage_key(values) and keys.storage_offset() == values.storage_offset()
 
 
 Pair = tuple[torch.Tensor | None, torch.Tensor]

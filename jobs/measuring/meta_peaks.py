@@ -11,8 +11,8 @@ from jobs.sizing.kv import is_static, kv_bytes, kv_prefill_bytes
 from jobs.sizing.record import InspectionRecord, PeakRung, Phase
 from jobs.sizing.strategy import Strategy
 
-LEAST_RUNGS = 5
 MOST_OPERATIONS = 6000
+LOOPING = 4
 FLUSH_STEPS = 4
 """Decode steps of a quantized rung, the last of which quantizes anew: at a multiple of 4 tokens, as all do."""
 
@@ -63,10 +63,12 @@ def peak_rungs(model: Any, config: Any, setting: Setting, prompts: Sequence[int]
 
     Models that loop over pieces of the prompt end early: the rungs above follow from those below.
     """
-    for done, prompt in enumerate(prompts, start=1):
+    fewest: int | None = None
+    for prompt in prompts:
         one = MetaPass(model, _cache(config, setting.strategy, prompt), sequences=setting.sequences)
         yield from _rungs(one, setting, prompt)
-        if done >= LEAST_RUNGS and one.live.operations > MOST_OPERATIONS:
+        fewest = fewest or one.live.operations
+        if one.live.operations > max(MOST_OPERATIONS, LOOPING * fewest):
             return
 
 

@@ -14,6 +14,7 @@ from jobs.sizing.refusal import Refusal
 from jobs.sizing.strategy import CacheKind, Strategy
 from jobs.sizing.units import dtype_bytes
 
+ROUNDING_BYTES = 64
 _ON_DEVICE = {CacheKind.OFFLOADED: CacheKind.DEFAULT, CacheKind.OFFLOADED_STATIC: CacheKind.STATIC}
 
 
@@ -108,13 +109,19 @@ def _slope(start: Point, end: Point) -> float:
 
 
 def _bend(points: Sequence[Point], index: int) -> float:
-    """Half the curvature to take between rung `index` and the next: the gentler of the two sides', never a fall."""
+    """Half the curvature to take between rung `index` and the next: the gentler of the two sides', never a fall.
+
+    A side that bends the other way is a jump (where a window is full), and tells nothing of what lies between.
+    """
     triples = [i for i in (index - 1, index) if 0 <= i <= len(points) - 3]
-    curvatures = [_curvature(*points[i : i + 3]) for i in triples]
+    curvatures = [bend for bend in (_curvature(*points[i : i + 3]) for i in triples) if bend >= 0]
     start, end = points[index], points[index + 1]
     steepest = max(0.0, _slope(start, end) / (end.tokens - start.tokens))
-    return max(0.0, min([*curvatures, steepest], default=0.0)) if curvatures else 0.0
+    return min([*curvatures, steepest]) if curvatures else 0.0
 
 
 def _curvature(first: Point, second: Point, third: Point) -> float:
-    return (_slope(second, third) - _slope(first, second)) / (third.tokens - first.tokens)
+    """Half the second derivative; what rounding to whole bytes can make is none."""
+    bend = (_slope(second, third) - _slope(first, second)) / (third.tokens - first.tokens)
+    shift_bytes = abs(bend) * (third.tokens - first.tokens) ** 2
+    return bend if shift_bytes > ROUNDING_BYTES else 0.0

@@ -1,0 +1,38 @@
+"""Sizes as people write and read them."""
+
+import pytest
+
+from jobs.sizing.refusal import Refusal
+from jobs.sizing.units import bytes_text, dtype_bytes, gib, parse_size
+
+
+@pytest.mark.parametrize(
+    ("text", "size"), [("280MiB", 280 * 2**20), ("1.5 GiB", 3 * 2**29), ("24gib", 24 * 2**30), ("512B", 512)]
+)
+def test_a_size_is_read_in_binary_units(text: str, size: int) -> None:
+    assert parse_size(text) == size
+
+
+@pytest.mark.parametrize("text", ["", "GiB", "-1GiB", "0MiB", "5", "3 GB", "1e9GiB", "9999999GiB", "１GiB", "1GiB1GiB"])
+def test_what_is_no_size_is_refused_with_a_hint(text: str) -> None:
+    with pytest.raises(Refusal) as refused:
+        parse_size(text)
+    assert refused.value.code == "bad_size"
+    assert "GiB" in refused.value.hint
+
+
+@pytest.mark.parametrize(
+    ("size", "text"), [(0, "0 B"), (1023, "1023 B"), (2**20, "1 MiB"), (2_097_152_000, "1.95 GiB"), (1536, "1.50 KiB")]
+)
+def test_bytes_are_said_in_the_largest_unit_that_fits(size: int, text: str) -> None:
+    assert bytes_text(size) == text
+
+
+def test_gib_keeps_its_unit_for_columns() -> None:
+    assert gib(2**29) == "0.50 GiB"
+
+
+def test_an_unknown_precision_is_refused() -> None:
+    with pytest.raises(Refusal) as refused:
+        dtype_bytes("int3")
+    assert refused.value.code == "unknown_dtype"
