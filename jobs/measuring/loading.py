@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from transformers import AutoConfig, AutoModelForCausalLM, GenerationConfig
 
+from jobs.measuring.hub_source import hub_is_reachable
 from jobs.measuring.load_refusals import LOAD_ERRORS, load_refusal
 from jobs.measuring.random_weights import SEED, RepeatedDraws
 from jobs.measuring.weights import weights_bytes
@@ -125,4 +126,4 @@ def _where(spec: ModelSpec) -> str:
 def _source(spec: ModelSpec) -> dict[str, Any]:
     if spec.kind is ModelKind.FOLDER:
         return {"local_files_only": True}
-    return {"revision": spec.revision or "main"}
+    return {"revision": spec.revision or "main", "local_files_only": not hub_is_reachable()}
