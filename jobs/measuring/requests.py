@@ -114,7 +114,7 @@ def _loaded(loaded: LoadedModel, device: Mapping[str, Any], spec: ModelSpec) -> 
         parameters=parameters(loaded.model),
         load_s=loaded.load_s,
         random_weights=loaded.random_weights,
-        device=device,
+        device={**device, "enforced": True},  # both memories hold each measured pass to the capacity
         environment=environment(
             device=device,
             dtype=loaded.dtype,

@@ -64,7 +64,7 @@ def budgets(evidence: Evidence) -> Generator[Event, None, dict[str, Any]]:
 
 def beside(estimated: int, measured: int | None) -> dict[str, Any]:
     """The error is of the estimate, in percent of what was measured; None where nothing was measured."""
-    error = None if not measured else round(100 * (estimated - measured) / measured, 2)
+    error = None if not measured else round(100 * (estimated - measured) / measured, 2) or 0.0
     return {"estimated_bytes": estimated, "measured_bytes": measured, "error_percent": error}
 
 

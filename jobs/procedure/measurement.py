@@ -81,7 +81,8 @@ class Measurement:
 class Loaded:
     """What loading the model told.
 
-    device: {"name", "kind" ("cpu" or "cuda"), "capacity_bytes" (the whole device)}.
+    device: {"name", "kind" ("cpu" or "cuda"), "capacity_bytes" (the whole device), "enforced" (whether a
+    measured pass is held to the question's capacity)}.
     environment: versions, CPU or GPU, threads, model revision, config hash, attention implementation.
     """
 

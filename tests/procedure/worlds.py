@@ -104,7 +104,12 @@ class World:
             parameters=self.record.parameters,
             load_s=0.5,
             random_weights=self.random_weights,
-            device={"name": "a CPU", "kind": self.device_kind, "capacity_bytes": self.device_bytes},
+            device={
+                "name": "a CPU",
+                "kind": self.device_kind,
+                "capacity_bytes": self.device_bytes,
+                "enforced": True,
+            },
             environment={"transformers": "5.24.0"},
         )
 
