@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from huggingface_hub.errors import StrictDataclassError
 from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForImageTextToText
 from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING, MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING
@@ -15,6 +16,7 @@ from jobs.sizing.model_spec import ModelKind, ModelSpec
 from jobs.sizing.refusal import Refusal
 
 BUILD_ERRORS = (
+    StrictDataclassError,
     ArithmeticError,
     AssertionError,
     AttributeError,

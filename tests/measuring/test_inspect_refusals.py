@@ -1,0 +1,114 @@
+"""Models that cannot be inspected say why."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from huggingface_hub import constants
+
+from jobs.measuring import hub_source
+from jobs.measuring.inspect import inspect_model_spec
+from jobs.measuring.native_context import native_context
+from jobs.sizing.model_spec import ModelKind, ModelSpec
+from jobs.sizing.refusal import Refusal
+from tests.measuring.tiny_configs import SIZES
+
+
+def refusal(spec: ModelSpec, **more: Any) -> Refusal:
+    asked: dict[str, Any] = {"dtypes": ["bfloat16"], "sequences": [1], "tokens": [16], "strategies": ["default"]}
+    with pytest.raises(Refusal) as refused:
+        inspect_model_spec(spec, **asked | more)
+    assert refused.value.hint
+    return refused.value
+
+
+def folder(path: Path, fields: object) -> ModelSpec:
+    (path / "config.json").write_text(json.dumps(fields))
+    return ModelSpec(kind=ModelKind.FOLDER, name="mine", path=str(path))
+
+
+@pytest.mark.parametrize(
+    ("fields", "code"),
+    [
+        ({"model_type": "no_such_type"}, "unknown_model_type"),
+        ({"model_type": "phi-msft", "auto_map": {"AutoConfig": "a.B"}}, "needs_remote_code"),
+        ({"model_type": "clip"}, "unknown_model_type"),
+        ({"hidden_size": 64}, "broken_config"),
+        ({"model_type": "llama", "hidden_size": "wide"}, "broken_config"),
+        (SIZES | {"model_type": "llama", "num_attention_heads": 0}, "broken_config"),
+        (SIZES | {"model_type": "llama", "num_hidden_layers": -1}, "broken_config"),
+        (SIZES | {"model_type": "rwkv"}, "no_cache"),
+    ],
+)
+def test_a_config_that_makes_no_sizable_model_is_refused(tmp_path: Path, fields: object, code: str) -> None:
+    assert refusal(folder(tmp_path, fields)).code == code
+
+
+def test_a_missing_config_is_refused(tmp_path: Path) -> None:
+    assert refusal(ModelSpec(kind=ModelKind.FOLDER, name="mine", path=str(tmp_path))).code == "no_config"
+
+
+def test_a_native_class_is_used_though_code_comes_with_the_model(tmp_path: Path) -> None:
+    fields = SIZES | {
+        "model_type": "llama",
+        "auto_map": {"AutoConfig": "evil.Config", "AutoModelForCausalLM": "evil.M"},
+    }
+    (tmp_path / "evil.py").write_text("raise SystemExit('ran the code that came with the model')")
+    record = inspect_model_spec(
+        folder(tmp_path, fields), dtypes=["bfloat16"], sequences=[1], tokens=[16], strategies=["default"]
+    )
+    assert record.architecture == "LlamaForCausalLM"
+
+
+def test_a_hub_model_is_refused_as_offline_when_the_hub_cannot_be_reached(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(constants, "ENDPOINT", "http://127.0.0.1:9")
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
+    assert not hub_source.hub_is_reachable()
+    assert refusal(ModelSpec(kind=ModelKind.HUB, name="org/name")).code == "offline"
+
+
+def test_an_unknown_strategy_or_precision_is_refused(tmp_path: Path) -> None:
+    spec = folder(tmp_path, SIZES | {"model_type": "llama"})
+    assert refusal(spec, strategies=["magic"]).code == "unknown_strategy"
+    assert refusal(spec, dtypes=["int3"]).code == "unknown_dtype"
+
+
+class Config:
+    """A text config's attributes."""
+
+    def __init__(self, **fields: int | None) -> None:
+        self.__dict__.update(fields)
+
+
+@pytest.mark.parametrize(
+    ("attributes", "fields", "tokens"),
+    [
+        ({"max_position_embeddings": 32768}, {}, 32768),
+        ({"n_positions": 1024}, {}, 1024),
+        ({}, {"seq_length": 2048}, 2048),
+        ({}, {}, None),
+        ({"max_position_embeddings": None}, {}, None),
+        (
+            {"max_position_embeddings": 32768},
+            {"rope_scaling": {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 32768}},
+            131072,
+        ),
+        (
+            {"max_position_embeddings": 131072},
+            {"rope_scaling": {"rope_type": "llama3", "factor": 32.0, "original_max_position_embeddings": 8192}},
+            131072,
+        ),
+        (
+            {"max_position_embeddings": 131072},
+            {"text_config": {"rope_scaling": {"rope_type": "linear", "factor": 8.0}}},
+            131072,
+        ),
+    ],
+)
+def test_the_native_context_is_what_the_config_was_made_for(
+    attributes: dict[str, int | None], fields: dict[str, Any], tokens: int | None
+) -> None:
+    assert native_context(Config(**attributes), fields) == tokens
