@@ -87,8 +87,7 @@ def install() -> None:
             install_requirements(name)
         kept = {"installed": wanted}
         write_stamp(kept)
-    forget_interrupted_compiling()
-    if kept.get("quanto") != "ready":
+    if forget_interrupted_compiling() or kept.get("quanto") != "ready":
         warm_quanto(kept)
 
 
@@ -198,11 +197,14 @@ def last_words(output: str) -> str:
     return (errors or lines or ["it said nothing"])[-1]
 
 
-def forget_interrupted_compiling() -> None:
+def forget_interrupted_compiling() -> bool:
     """A compilation that was killed leaves its lock, and every later use of quanto would wait for it for ever."""
+    found = False
     for lock in VENV.glob("lib/python*/site-packages/optimum/quanto/library/extensions/*/build/lock"):
         if time.time() - lock.stat().st_mtime > COMPILE_PATIENCE_S:
             lock.unlink()
+            found = True
+    return found
 
 
 def warm_quanto(kept: "dict[str, str]") -> None:

@@ -100,11 +100,11 @@ def test_the_lock_of_a_killed_compilation_is_removed_and_that_of_a_going_one_kep
     folder.mkdir(parents=True)
     lock = folder / "lock"
     lock.touch()
-    install.forget_interrupted_compiling()
+    assert not install.forget_interrupted_compiling()
     assert lock.exists()
     long_ago_s = lock.stat().st_mtime - install.COMPILE_PATIENCE_S - 1
     os.utime(lock, (long_ago_s, long_ago_s))
-    install.forget_interrupted_compiling()
+    assert install.forget_interrupted_compiling()
     assert not lock.exists()
 
 
