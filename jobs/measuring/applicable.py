@@ -1,11 +1,8 @@
 """Which strategies can run on this device with what is installed, and the reason where one cannot."""
 
-from functools import cache
 from importlib.util import find_spec
 
-import torch
-
-from jobs.measuring.outcomes import RUN_ERRORS
+from jobs.measuring.quanto_kernels import why_not_quanto
 from jobs.sizing.strategy import CacheKind, Strategy
 
 OFFLOADING_NEEDS_CUDA = "offloading needs a CUDA device: on this CPU the cache is in host memory already"
@@ -37,23 +34,6 @@ def why_not(strategy: Strategy, *, device: str) -> str | None:
 def families(*, device: str) -> dict[str, bool | str]:
     """Each family of strategies with True, or the reason it cannot be used."""
     return {name: why_not(strategy, device=device) or True for name, strategy in FAMILIES.items()}
-
-
-@cache
-def why_not_quanto() -> str | None:
-    """Run quanto's own kernel once: its first use compiles C++, for up to a minute and a half, and keeps it."""
-    if not find_spec("optimum") or not find_spec("optimum.quanto"):
-        return "quanto is not installed: pip install optimum-quanto"
-    try:
-        import optimum.quanto  # noqa: F401
-
-        torch.ops.quanto.unpack(torch.arange(16, dtype=torch.uint8), 4)
-    except RUN_ERRORS as error:
-        return (
-            f"quanto could not compile its kernels ({type(error).__name__}): "
-            "install g++, ninja and Python's headers (Debian: g++ ninja-build python3-dev)"
-        )
-    return None
 
 
 def _why_not_fp8() -> str | None:

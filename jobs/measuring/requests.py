@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from jobs.measuring.applicable import families, why_not_quanto
+from jobs.measuring.applicable import families
 from jobs.measuring.config_hash import config_hash
 from jobs.measuring.cpu_memory import CpuMemory
 from jobs.measuring.cuda_memory import CudaMemory, context_bytes
@@ -16,6 +16,7 @@ from jobs.measuring.environment import environment
 from jobs.measuring.loading import LoadedModel, load_model
 from jobs.measuring.measure import Measurer
 from jobs.measuring.protocol import Answers
+from jobs.measuring.quanto_kernels import why_not_quanto
 from jobs.measuring.weights import parameters
 from jobs.procedure.measurement import Ask, Loaded
 from jobs.sizing.model_spec import ModelSpec

@@ -5,7 +5,7 @@ from typing import Any
 
 from jobs.running.process import MeasuringProcess
 
-COMPILE_PATIENCE_S = 300.0
+COMPILE_PATIENCE_S = 600.0
 
 
 def list_devices() -> list[dict[str, Any]]:
