@@ -12,7 +12,7 @@ from torch.nn import functional
 from transformers.integrations import moe
 from transformers.utils import is_hqq_available
 
-SEARCH_STEPS = 3
+SEARCH_STEPS = 2
 MATH_PATH = 0  # torch.nn.attention.SDPBackend.MATH
 
 
