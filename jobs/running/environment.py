@@ -25,8 +25,6 @@ ALLOWED = frozenset(
         "CUDA_DEVICE_ORDER",
         "CUDA_HOME",
         "NVIDIA_VISIBLE_DEVICES",
-        "OMP_NUM_THREADS",
-        "MKL_NUM_THREADS",
         "HTTP_PROXY",
         "HTTPS_PROXY",
         "NO_PROXY",
@@ -41,7 +39,7 @@ ALLOWED = frozenset(
         "CURL_CA_BUNDLE",
     }
 )
-ALLOWED_PREFIXES = ("HF_", "LC_")
+ALLOWED_PREFIXES = ("HF_", "LC_", "OMP_", "GOMP_", "KMP_", "MKL_")
 SET = {
     # Each tensor's memory goes back to the kernel when freed, so that the kernel's peak is the tensors' peak.
     "MALLOC_MMAP_THRESHOLD_": "65536",

@@ -7,7 +7,16 @@ from jobs.running.process import MeasuringProcess
 from tests.running.conftest import FAKE
 
 SECRETS = ("DATABASE_URL", "SECRET_KEY", "REDIS_URL", "DJANGO_SETTINGS_MODULE", "DATA", "AWS_SECRET_ACCESS_KEY")
-NEEDED = ("HOME", "HF_TOKEN", "HF_HOME", "HF_HUB_OFFLINE", "CUDA_VISIBLE_DEVICES", "https_proxy", "OMP_NUM_THREADS")
+NEEDED = (
+    "HOME",
+    "HF_TOKEN",
+    "HF_HOME",
+    "HF_HUB_OFFLINE",
+    "CUDA_VISIBLE_DEVICES",
+    "https_proxy",
+    "OMP_NUM_THREADS",
+    "GOMP_SPINCOUNT",
+)
 
 
 def test_the_portals_secrets_never_reach_the_process() -> None:
