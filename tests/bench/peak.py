@@ -2,12 +2,11 @@
 
 from collections.abc import Iterator
 
-from jobs.running.inspection import inspect_model
-from jobs.running.model_source import resolve_model
-
 from jobs.procedure.measurement import Ask
 from jobs.procedure.question import Question
 from jobs.running.bench import ProcessBench
+from jobs.running.inspection import inspect_model
+from jobs.running.model_source import resolve_model
 from jobs.sizing.budgets import run_peak
 from jobs.sizing.model_spec import ModelSpec
 from jobs.sizing.record import InspectionRecord
