@@ -58,7 +58,7 @@ def predicted(dtype: str, prompts: list[int], strategy: str) -> list[int]:
     return [peak.peak_bytes - peak.weights_bytes for peak in peaks]
 
 
-@pytest.mark.parametrize(("dtype", "prompts"), [("bfloat16", [512, 1024]), ("float32", [512, 1024, 2048])])
+@pytest.mark.parametrize(("dtype", "prompts"), [("bfloat16", [512]), ("float32", [512, 1024])])
 def test_the_predicted_peak_is_within_3_percent_or_3_mib_of_the_measured_one(dtype: str, prompts: list[int]) -> None:
     for prompt, real, said in zip(
         prompts, measured(dtype, prompts, {}), predicted(dtype, prompts, "default"), strict=True
@@ -68,5 +68,5 @@ def test_the_predicted_peak_is_within_3_percent_or_3_mib_of_the_measured_one(dty
 
 def test_a_quantized_cache_s_peak_is_predicted_too() -> None:
     settings = {"cache_implementation": "quantized", "cache_config": {"backend": "fp8"}}
-    (real,), (said,) = measured("float32", [1024], settings), predicted("float32", [1024], "quantized:fp8")
+    (real,), (said,) = measured("float32", [512], settings), predicted("float32", [512], "quantized:fp8")
     assert abs(said - real) <= max(3 * MIB, 0.03 * real), (said / MIB, real / MIB)

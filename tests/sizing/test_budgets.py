@@ -1,7 +1,7 @@
 """The budgets of a point, of a run, and the longest prompt that fits them."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jobs.sizing.budgets import RunPeak, run_peak, size_point
@@ -21,6 +21,7 @@ def peak(of: InspectionRecord, prompt: int, name: str = "default", answer: int =
 
 
 @pytest.mark.parametrize("name", STRATEGIES)
+@settings(max_examples=20)
 @given(tokens=st.integers(1, 20_000))
 def test_a_peak_is_weights_and_cache_and_working_memory_exactly(name: str, tokens: int) -> None:
     of = FULL if "quantized" in name else MIXED
@@ -31,6 +32,7 @@ def test_a_peak_is_weights_and_cache_and_working_memory_exactly(name: str, token
 
 
 @pytest.mark.parametrize("name", STRATEGIES)
+@settings(max_examples=20)
 @given(prompt=st.integers(1, 5000), more=st.integers(0, 5000), answer=st.integers(1, 600))
 def test_a_longer_prompt_never_peaks_lower(name: str, prompt: int, more: int, answer: int) -> None:
     of = FULL if "quantized" in name else record(GROWING, FIXED)
@@ -59,6 +61,7 @@ def test_a_strategy_that_the_model_cannot_take_is_refused_with_the_reason_and_sa
 
 
 @pytest.mark.parametrize("name", STRATEGIES)
+@settings(max_examples=20)
 @given(budget=st.integers(1000, 10**8), answer=st.integers(1, 300))
 def test_the_longest_prompt_fits_and_the_next_does_not(name: str, budget: int, answer: int) -> None:
     longest = longest_prompt(

@@ -1,7 +1,7 @@
 """Bytes of the KV cache by arithmetic over layers."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jobs.sizing.kv import envelope_bytes, host_bytes, kv_bytes, kv_prefill_bytes
@@ -118,6 +118,7 @@ def test_pools_hold_an_entry_a_stride_and_buffers_the_tokens_since() -> None:
 
 
 @pytest.mark.parametrize("name", STRATEGIES)
+@settings(max_examples=20)
 @given(tokens=st.integers(1, 20_000), more=st.integers(0, 20_000), sequences=st.integers(1, 8))
 def test_more_tokens_or_sequences_never_need_fewer_bytes(name: str, tokens: int, more: int, sequences: int) -> None:
     of = FULL if "quantized" in name else MIXED

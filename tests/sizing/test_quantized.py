@@ -54,8 +54,7 @@ def feed(cache: QuantizedCache, sequences: int, tokens: int, dtype: torch.dtype)
     cache.update(torch.randn(shape, dtype=dtype), torch.randn(shape, dtype=dtype), 0)
 
 
-@pytest.mark.parametrize("dtype", ["bfloat16", "float32"])
-@pytest.mark.parametrize("sequences", [1, 2])
+@pytest.mark.parametrize(("dtype", "sequences"), [("bfloat16", 2), ("float32", 1)])
 @pytest.mark.parametrize("name", QUANTIZED)
 def test_a_quantized_cache_holds_what_is_reckoned(name: str, sequences: int, dtype: str) -> None:
     cache = QuantizedCache(config=CONFIG, **quantized_settings(strategy(name)))
