@@ -135,7 +135,8 @@ def _far_note(capacity: int | None, *, far: bool) -> dict[str, Any]:
     text = f"the capacity, {bytes_text(capacity)}, is far above this plot"
     return {
         "annotations": [
-            {"text": text, "xref": "paper", "yref": "paper", "x": 1, "y": 1, "xanchor": "right", "showarrow": False}
+            {"text": text, "xref": "paper", "yref": "paper", "x": 1, "y": 1, "showarrow": False}
+            | {"xanchor": "right", "yanchor": "bottom"}
         ]
     }
 

@@ -35,13 +35,19 @@ def strip_axes(points: Sequence[PointRow], main: dict[str, Any]) -> dict[str, An
         "domain": [1 - share, 1],
         "range": [-0.8, count - 0.2],
         "tickvals": [(count - 1) / 2],
-        "ticktext": ["did not<br>run"],
+        "ticktext": [_name(points)],
         "automargin": True,
         "showgrid": False,
         "zeroline": False,
         "fixedrange": True,
     }
     return {"yaxis": main | {"domain": [0, 1 - share - GAP_SHARE]}, "yaxis2": strip}
+
+
+def _name(points: Sequence[PointRow]) -> str:
+    """What happened to all of them, where it was the same."""
+    outcomes = {row.outcome for row in _without_figure(points)}
+    return "out of<br>memory" if outcomes == {"out_of_memory"} else "did not<br>run"
 
 
 def _without_figure(points: Sequence[PointRow]) -> list[PointRow]:

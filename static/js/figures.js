@@ -3,7 +3,10 @@
 
 (() => {
   const LEVELS = ["capacity", "budget", "weights", "bound"];
+  const BELOW = ["budget", "weights"]; // named below their line, so that neither meets the capacity's name
   const NARROW_PX = 330; // of a plot on a phone, without its legend
+  const AROUND_PX = 100; // of a plot's width: its axis and margins
+  const LEVEL_NAME_PX = 130;
   const LEGEND_ROW_PX = 21;
   const LEGEND_MARK_PX = 46;
   const LEGEND_LETTER_PX = 6.7;
@@ -46,14 +49,22 @@
 
   // The strip of points that did not run is named beside it, not along it: it is too low for that.
   function strip(given) {
-    const middle = (given.range[0] + given.range[1]) / 2;
-    return { ...axis(given), title: { text: "" }, showticklabels: true, tickvals: [middle], ticktext: ["did not run"], ticklen: 0 };
+    return { ...axis(given), title: { text: "" }, showticklabels: true, ticktext: given.ticktext.map((name) => name.replace("<br>", " ")), ticklen: 0 };
+  }
+
+  // Before the first measured point there is room for a line's name, or else at the line's other end: a run that ends
+  // long before its workload has all of its points there.
+  function roomBefore(traces, width) {
+    const first = Math.min(...traces.filter((trace) => trace.meta.role === "measured").flatMap((trace) => trace.x));
+    const level = traces.find((trace) => LEVELS.includes(trace.meta.role));
+    return !level || (width - AROUND_PX) * first >= LEVEL_NAME_PX * level.x[1];
   }
 
   // A line across the plot carries its name clear of it.
-  function levelName(trace) {
-    const below = trace.meta.role === "budget";
-    return { x: 0, xref: "paper", y: trace.y[0], text: trace.name, showarrow: false, xanchor: "left", yanchor: below ? "top" : "bottom", xshift: 4, font: { size: 11, color: trace.line.color } };
+  function levelName(trace, before) {
+    const left = before || trace.meta.role === "bound";
+    const place = left ? { x: 0, xref: "paper", xanchor: "left", xshift: 4 } : { x: trace.x[1], xanchor: "right" };
+    return { ...place, bgcolor: `${token("--surface")}b3`, borderpad: 0, y: trace.y[0], text: trace.name, showarrow: false, yanchor: BELOW.includes(trace.meta.role) ? "top" : "bottom", font: { size: 11, color: trace.line.color } };
   }
 
   // Plotly gives every entry of a horizontal legend the width of the widest.
@@ -74,7 +85,7 @@
       margin: { l: 64, r: 16, t: 32, b: 56 + legendRows * LEGEND_ROW_PX },
       hoverlabel: { bgcolor: token("--surface"), bordercolor: token("--line-strong"), font: { color: token("--ink") } },
       legend: { orientation: "h", x: 0, yref: "container", y: 0, yanchor: "bottom", font: { size: 12, color: ink } },
-      xaxis: axis(given.xaxis),
+      xaxis: axis(narrow.matches ? { ...given.xaxis, title: { text: "context, tokens" } } : given.xaxis),
       yaxis: axis(given.yaxis),
       ...(given.yaxis2 ? { yaxis2: strip(given.yaxis2) } : {}),
       annotations: [...(given.annotations || []).map((note) => ({ ...note, font: { ...note.font, color: ink } })), ...levels],
@@ -97,9 +108,10 @@
       const empty = place.querySelector(".plot-empty");
       if (empty) empty.remove();
       const traces = figure.data.map(paint);
+      const before = roomBefore(traces, place.clientWidth);
       const rows = rowsOf(traces, place.clientWidth);
       place.style.height = narrow.matches ? `${NARROW_PX + rows * LEGEND_ROW_PX}px` : "";
-      const levels = traces.filter((trace) => LEVELS.includes(trace.meta.role)).map(levelName);
+      const levels = traces.filter((trace) => LEVELS.includes(trace.meta.role)).map((trace) => levelName(trace, before));
       Plotly.react(place, traces, layoutOf(figure.layout, levels, rows), config(place.dataset.figure));
     }
   }

@@ -89,6 +89,6 @@
     button.textContent = "Reading the model …";
   });
   addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
-  if (field("model").value) check();
+  if (field("model").value && !field("model").matches("[aria-invalid=true]")) check(); // a refusal already stands there
   else field("model").focus();
 })();

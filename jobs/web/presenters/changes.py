@@ -7,6 +7,8 @@ from typing import Any
 from jobs.web.formats import strategy_label, strategy_series
 from jobs.web.presenters.limits import LIMITED_BY
 
+NEEDLESS = ": the normal cache fits the workload"
+
 
 @dataclass(frozen=True, kw_only=True)
 class ShortCost:
@@ -72,9 +74,9 @@ def _row(change: Mapping[str, Any], limit: Mapping[str, Any]) -> ChangeRow:
 
 
 def _reason(change: Mapping[str, Any]) -> str:
-    """Why it was not tried: not applicable (False), or not needed (None), which its own words say."""
+    """Why it was not tried: not applicable (False), or not needed (None), which the heading explains once for all."""
     reason = str(change.get("reason") or "")
-    return f"not applicable: {reason}" if change["applicable"] is False else reason
+    return f"not applicable: {reason}" if change["applicable"] is False else reason.removesuffix(NEEDLESS)
 
 
 def short_cost(cost: Mapping[str, Any] | None) -> ShortCost | None:

@@ -95,9 +95,11 @@ def _title(context: int | None, fits: bool) -> str:
 
 
 def _failed_why(limit: Mapping[str, Any]) -> str:
-    """The reason without its context, which is printed before it."""
+    """The reason without its context, which is printed before it; empty where the verdict says it."""
     reason = str(limit.get("reason") or "")
     context = limit.get("first_failing_context")
+    if reason and reason in str(limit.get("verdict") or ""):
+        return ""
     return reason.removeprefix(f"at {context:,} tokens ") if context else reason
 
 

@@ -18,15 +18,24 @@ class MeasurementRow:
     is_limit: bool
 
 
-def measurement_rows(measured: Iterable[Mapping[str, Any]], limit: Mapping[str, Any] | None) -> list[MeasurementRow]:
+def measurement_rows(measured: Iterable[Mapping[str, Any]], stages: Mapping[str, Any]) -> list[MeasurementRow]:
     """Grouped by strategy, then by context; the limit's own row is marked."""
+    limit, budgets = stages.get("limit"), stages.get("budgets")
     at = (limit["strategy"], limit["context"]) if limit and limit.get("context") else None
     return [
         MeasurementRow(
             point=point,
             series=strategy_series(point.strategy),
-            outcome_label=OUTCOMES.get(point.outcome, point.outcome),
+            outcome_label=_outcome(point, budgets),
             is_limit=(point.strategy, point.context) == at,
         )
         for point in point_rows(measured)
     ]
+
+
+def _outcome(point: PointRow, budgets: Mapping[str, Any] | None) -> str:
+    """A run that ate into the headroom ran, and yet is no max context: its row says why."""
+    budget = budgets["capacity_bytes"] - budgets["headroom_bytes"] if budgets else None
+    if point.ran and budget is not None and (point.peak_bytes or 0) > budget:
+        return "ran, into the headroom"
+    return OUTCOMES.get(point.outcome, point.outcome)

@@ -26,7 +26,7 @@ def question_words(question: Mapping[str, Any]) -> QuestionWords:
     prompt, answer = question["prompt_tokens"], question["answer_tokens"]
     sequences = question["sequences"]
     return QuestionWords(
-        workload=f"prompt up to {number(prompt)}, answer {number(answer)}",
+        workload=f"prompt up to {number(prompt)}, answer {number(answer)} tokens",
         asked_context=prompt + answer,
         dtype=question["dtype"],
         sequences="one sequence" if sequences == 1 else f"{number(sequences)} sequences at once",
