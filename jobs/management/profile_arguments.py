@@ -1,18 +1,22 @@
 """The profile command's flags, and the question that they ask."""
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from django.core.management.base import CommandParser
 
 from jobs.procedure.defaults import HEADROOM_PERCENT, strategies_for, typical_prompt_tokens
 from jobs.procedure.question import Depth, Question
+from jobs.procedure.question_check import refuse_nonsense
 from jobs.sizing.refusal import Refusal
 from jobs.sizing.strategy import BASELINE, Strategy
-from jobs.sizing.units import DTYPE_BYTES, parse_size
+from jobs.sizing.units import DTYPE_BYTES, bytes_text, parse_size
 
 ATTENTIONS = ("sdpa", "eager")
+DEVICE = re.compile(r"cpu|cuda:\d{1,3}", re.ASCII)
 MOST_DIGITS = 12
+MOST_NAME_CHARACTERS = 120
 Value = TypeVar("Value")
 
 
@@ -45,11 +49,14 @@ def add_arguments(parser: CommandParser) -> None:
 def question_of(options: Mapping[str, Any]) -> Question:
     """Raises Refusal for a value that cannot be read and for what this version cannot do."""
     _refuse_unbuilt(options)
+    _refuse_name(options["save"])
     device = options["device"]
+    if not DEVICE.fullmatch(device):
+        raise _bad("device", device, "cpu or cuda:N")
     prompt = _whole("prompt", options["prompt"])
     typical = options["typical_prompt"]
     time_cap_min = _optional(options, "time_cap", _number)
-    return Question(
+    question = Question(
         model=options["model"],
         prompt_tokens=prompt,
         typical_prompt_tokens=typical_prompt_tokens(prompt) if typical is None else _whole("typical_prompt", typical),
@@ -68,6 +75,29 @@ def question_of(options: Mapping[str, Any]) -> Question:
         depth=Depth(_one_of("depth", options["depth"], tuple(Depth))),
         time_cap_s=None if time_cap_min is None else 60 * time_cap_min,
     )
+    refuse_nonsense(question)
+    return question
+
+
+def refuse_device(question: Question, devices: Sequence[Mapping[str, Any]]) -> None:
+    """Raises Refusal for a device that is not among those found, or a capacity larger than it has."""
+    device = next((found for found in devices if found["device"] == question.device), None)
+    if device is None:
+        listed = ", ".join(str(found["device"]) for found in devices)
+        raise Refusal("bad_device", f"There is no device {question.device} here.", f"Choose one of: {listed}.")
+    if (question.capacity_bytes or 0) > device["capacity_bytes"]:
+        raise Refusal(
+            "bad_capacity",
+            f"{device['name']} has {bytes_text(device['capacity_bytes'])}.",
+            "Ask for that or less, or leave --capacity out for all of it.",
+        )
+
+
+def _refuse_name(name: str | None) -> None:
+    if name is not None and not (name.strip() and len(name) <= MOST_NAME_CHARACTERS and name.isprintable()):
+        raise Refusal(
+            "bad_save", f"A profile's name has 1 to {MOST_NAME_CHARACTERS} characters on one line.", "Change --save."
+        )
 
 
 def _refuse_unbuilt(options: Mapping[str, Any]) -> None:

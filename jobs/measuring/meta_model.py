@@ -29,6 +29,8 @@ BUILD_ERRORS = (
     ValueError,
 )
 """What a model's constructor or forward raises when its config does not hold together."""
+LAYER_COUNTS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers")
+MOST_LAYERS = 4096  # the deepest models have some hundreds
 
 
 def config_fields(spec: ModelSpec) -> dict[str, Any]:
@@ -54,6 +56,8 @@ def build_config(spec: ModelSpec, fields: Mapping[str, Any]) -> Any:
         raise broken(spec, "its config.json names no model_type")
     if model_type not in CONFIG_MAPPING:
         raise _foreign(spec, model_type, fields)
+    if _most_layers(fields) > MOST_LAYERS:
+        raise broken(spec, f"it asks for {_most_layers(fields):,} layers")
     try:
         if spec.kind is ModelKind.FOLDER and spec.path:
             config = AutoConfig.from_pretrained(spec.path, trust_remote_code=False, local_files_only=True)
@@ -68,6 +72,13 @@ def build_config(spec: ModelSpec, fields: Mapping[str, Any]) -> Any:
             "Choose a causal language model.",
         )
     return config
+
+
+def _most_layers(fields: Mapping[str, Any]) -> int:
+    """The largest number of layers that the config or one nested in it asks for: building takes memory for each."""
+    nested = [_most_layers(value) for value in fields.values() if isinstance(value, dict)]
+    named = [fields[name] for name in LAYER_COUNTS if isinstance(fields.get(name), int)]
+    return max([0, *named, *nested])
 
 
 def build_model(spec: ModelSpec, config: Any, *, dtype: torch.dtype, attention: str) -> Any:
@@ -91,7 +102,7 @@ def _from_config(auto: Any, config: Any, dtype: torch.dtype, attention: str) -> 
 def broken(spec: ModelSpec, why: str) -> Refusal:
     return Refusal(
         "broken_config",
-        f"“{spec.name}” cannot be built: {why}.",
+        f"“{spec.name}” cannot be built: {why.rstrip(' .:')}.",
         "Check that its config.json is complete and made for this transformers.",
     )
 

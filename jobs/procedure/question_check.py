@@ -8,10 +8,18 @@ from jobs.sizing.refusal import Refusal
 MOST_TOKENS = 10_000_000
 MOST_SEQUENCES = 4096
 MOST_HEADROOM_PERCENT = 90
+MOST_STRATEGIES = 12
+MOST_TOKENS_PER_S = 100_000
 
 
 def refuse_impossible(question: Question, record: InspectionRecord) -> None:
     """Raises a Refusal whose code names the field, or "beyond_native_context"."""
+    refuse_nonsense(question)
+    _within_native(question, record.native_context)
+
+
+def refuse_nonsense(question: Question) -> None:
+    """What needs no knowledge of the model. Raises a Refusal whose code names the field."""
     _whole("prompt", question.prompt_tokens, MOST_TOKENS)
     _whole("typical_prompt", question.typical_prompt_tokens, question.prompt_tokens)
     _whole("answer", question.answer_tokens, MOST_TOKENS)
@@ -25,7 +33,16 @@ def refuse_impossible(question: Question, record: InspectionRecord) -> None:
             raise Refusal(
                 f"bad_{name}", f"{name.replace('_', ' ')} must be more than zero.", "Leave it out for no bound."
             )
-    _within_native(question, record.native_context)
+    if (question.min_decode_tokens_per_s or 0) > MOST_TOKENS_PER_S:
+        raise Refusal(
+            "bad_min_speed", f"No model answers at more than {MOST_TOKENS_PER_S:,} tokens/s.", "Ask for less."
+        )
+    if len(question.strategies) > MOST_STRATEGIES:
+        raise Refusal(
+            "too_many_strategies",
+            f"{len(question.strategies)} strategies are too many for one run.",
+            f"Name at most {MOST_STRATEGIES}.",
+        )
 
 
 def _amounts(question: Question) -> dict[str, float | None]:

@@ -32,22 +32,44 @@ def resolve_model(
         config = architectures.config(known)
         return ModelSpec(kind=ModelKind.ARCHITECTURE, name=known, config=config, random_weights=True)
     folder = _folder(name, models_dir, any_folder=any_folder)
-    return _local(name, folder) if folder is not None else _hub(name, revision)
+    if folder is None:
+        return _hub(name, revision)
+    if not any_folder and models_dir is not None:
+        name = str(folder.relative_to(models_dir.resolve()))  # one folder, one name
+    return _local(name, folder)
 
 
 def _folder(name: str, models_dir: Path | None, *, any_folder: bool) -> Path | None:
-    """The folder that is meant, resolved; None where the text cannot be one."""
-    candidates = [Path(name).expanduser()] if any_folder or Path(name).is_absolute() else []
+    """The folder that is meant, resolved; None where the text cannot be one.
+
+    Where only models_dir is open, a path outside gets one answer, whether it exists or not.
+    """
+    candidates = [_expanded(name)] if any_folder or Path(name).is_absolute() else []
     if models_dir is not None:
         candidates.append(models_dir / name)
-    found = next((path.resolve() for path in candidates if _exists(path)), None)
-    if found is None:
-        if _is_path(name):
-            raise refuse.no_such_folder(name)
-        return None
-    if not any_folder and not _is_below(found, models_dir):
-        raise refuse.outside_models(name)
-    return found
+    for candidate in candidates:
+        path = _resolved(candidate)
+        if not any_folder and not _is_below(path, models_dir):
+            raise refuse.outside_models(name)
+        if _exists(path):
+            return path
+    if _is_path(name):
+        raise refuse.no_such_folder(name)
+    return None
+
+
+def _expanded(name: str) -> Path:
+    try:
+        return Path(name).expanduser()
+    except RuntimeError:  # ~ of a user that is not there
+        return Path(name)
+
+
+def _resolved(path: Path) -> Path:
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError):  # a name too long, a link in a circle
+        return path
 
 
 def _exists(path: Path) -> bool:
@@ -104,6 +126,6 @@ def _hub(text: str, revision: str | None) -> ModelSpec:
     chosen = own_revision or (revision or "").strip() or None
     if not HUB_NAME.fullmatch(name) or "--" in name or ".." in name:
         raise refuse.unknown_model(text)
-    if chosen is not None and not REVISION.fullmatch(chosen.replace("/", "-")):
+    if chosen is not None and (".." in chosen or not REVISION.fullmatch(chosen.replace("/", "-"))):
         raise refuse.bad_revision(chosen)
     return ModelSpec(kind=ModelKind.HUB, name=name, revision=chosen)

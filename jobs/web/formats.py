@@ -70,7 +70,7 @@ def parameters(count: int | None) -> str:
     if count is None:
         return MISSING
     for unit, divisor in (("T", 1e12), ("B", 1e9), ("M", 1e6)):
-        if count >= divisor:
+        if count >= 0.9995 * divisor:  # what rounds to 1,000 of a unit is 1 of the next
             return f"{count / divisor:.3g} {unit}"
     return f"{count:,}"
 

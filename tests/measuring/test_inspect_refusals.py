@@ -112,3 +112,9 @@ def test_the_native_context_is_what_the_config_was_made_for(
     attributes: dict[str, int | None], fields: dict[str, Any], tokens: int | None
 ) -> None:
     assert native_context(Config(**attributes), fields) == tokens
+
+
+def test_an_absurd_number_of_layers_is_refused_before_anything_is_built(tmp_path: Path) -> None:
+    deep = folder(tmp_path, {"model_type": "llama", "num_hidden_layers": 1_000_000_000})
+    assert refusal(deep).code == "broken_config"
+    assert "1,000,000,000 layers" in refusal(deep).message

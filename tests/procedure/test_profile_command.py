@@ -12,6 +12,7 @@ from django.core.management import call_command
 
 from jobs.management.commands import profile
 from jobs.management.commands.profile import Command
+from jobs.management.profile_arguments import refuse_device
 from jobs.models import Run as KeptRun
 from jobs.procedure.measurement import Cancelled
 from jobs.procedure.question import Depth, Question
@@ -256,3 +257,42 @@ def test_progress_on_a_terminal_shows_what_goes_on_and_clears_it() -> None:
 def test_a_capacity_is_read_in_binary_units(run: Run, asked: list[Question]) -> None:
     run(*LEAST, "--capacity", "280MiB")
     assert asked[0].capacity_bytes == 280 * MIB
+
+
+@pytest.mark.parametrize(
+    ("flags", "code"),
+    [
+        (["--sequences", "999999999999"], "bad_sequences"),
+        (["--prompt", "0"], "bad_prompt"),
+        (["--headroom", "100"], "bad_headroom"),
+        (["--min-speed", "1e308"], "bad_min_speed"),
+        (["--device", "tpu"], "bad_device"),
+        (["--device", "cuda:-1"], "bad_device"),
+        (["--strategies", ",".join(f"chunked:{4 * n}" for n in range(1, 14))], "too_many_strategies"),
+        (["--save", "  "], "bad_save"),
+        (["--save", "x" * 121], "bad_save"),
+    ],
+)
+def test_nonsense_is_refused_before_the_model_is_looked_at(
+    run: Run, monkeypatch: pytest.MonkeyPatch, flags: list[str], code: str
+) -> None:
+    monkeypatch.delattr(profile, "resolve_model")
+    stopped, out, _ = run(*LEAST, *flags, "--json")
+    assert (stopped, json.loads(out)["error"]["code"]) == (2, code)
+
+
+@pytest.mark.parametrize(
+    ("device", "capacity_bytes", "code"), [("cuda:9", None, "bad_device"), ("cpu", 2 * GIB, "bad_capacity")]
+)
+def test_a_device_that_is_not_there_or_too_small_is_refused(device: str, capacity_bytes: int | None, code: str) -> None:
+    question = Question(
+        model="m",
+        prompt_tokens=8,
+        typical_prompt_tokens=4,
+        answer_tokens=4,
+        device=device,
+        capacity_bytes=capacity_bytes,
+    )
+    with pytest.raises(Refusal) as refused:
+        refuse_device(question, [{"device": "cpu", "name": "a CPU", "capacity_bytes": GIB}])
+    assert refused.value.code == code

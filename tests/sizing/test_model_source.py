@@ -99,3 +99,28 @@ def test_a_hub_id_carries_its_revision() -> None:
     spec = resolve_model("org/name", revision="refs/pr/1", models_dir=None, any_folder=False)
     assert (spec.kind, spec.name, spec.revision) == (ModelKind.HUB, "org/name", "refs/pr/1")
     assert code_of("org/name@a b") == "bad_revision"
+
+
+def test_a_home_of_nobody_is_an_unknown_model_not_an_error() -> None:
+    with pytest.raises(Refusal) as refused:
+        resolve_model("~nobody-has-this-name", any_folder=True)
+    assert refused.value.code == "unknown_model"
+
+
+@pytest.mark.parametrize("path", ["/etc", "/nowhere/at/all", "../..", "../nowhere"])
+def test_a_path_outside_the_models_folder_gets_one_answer_whether_it_exists_or_not(path: str, tmp_path: Path) -> None:
+    with pytest.raises(Refusal) as refused:
+        resolve_model(path, models_dir=tmp_path)
+    assert refused.value.code == "outside_models"
+
+
+def test_one_folder_has_one_name(tmp_path: Path) -> None:
+    (tmp_path / "tiny").mkdir()
+    (tmp_path / "tiny" / "config.json").write_text('{"model_type": "llama"}')
+    assert resolve_model("tiny/../tiny", models_dir=tmp_path).name == "tiny"
+
+
+def test_a_revision_never_climbs() -> None:
+    with pytest.raises(Refusal) as refused:
+        resolve_model("org/name", revision="../..")
+    assert refused.value.code == "bad_revision"

@@ -49,7 +49,14 @@ def test_percentages_have_a_true_sign(given: float | None, signed: bool, printed
 
 @pytest.mark.parametrize(
     ("given", "printed"),
-    [(None, "–"), (999, "999"), (134_515_008, "135 M"), (8_030_261_248, "8.03 B"), (1.1e12, "1.1 T")],
+    [
+        (None, "–"),
+        (999, "999"),
+        (134_515_008, "135 M"),
+        (999_885_952, "1 B"),
+        (8_030_261_248, "8.03 B"),
+        (1.1e12, "1.1 T"),
+    ],
 )
 def test_parameters_are_short(given: int | None, printed: str) -> None:
     assert formats.parameters(given) == printed

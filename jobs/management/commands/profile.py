@@ -12,7 +12,7 @@ from django.conf import settings
 from django.core.management.base import CommandParser
 
 from jobs.management.answering_command import FAILED, INTERRUPTED, AnsweringCommand
-from jobs.management.profile_arguments import add_arguments, question_of
+from jobs.management.profile_arguments import add_arguments, question_of, refuse_device
 from jobs.management.profile_text import answer_text
 from jobs.management.progress import Progress
 from jobs.procedure.events import Event, EventKind
@@ -101,6 +101,7 @@ def _inspected(spec: ModelSpec, question: Question, interrupt: Interrupt, progre
     progress.tell("reading the model's layers")
     try:
         with MeasuringProcess(python=settings.MEASURING_PYTHON, cancelled=interrupt) as process:
+            refuse_device(question, process.hello["devices"])
             record = inspect_model(
                 spec,
                 dtypes=(question.dtype,),
