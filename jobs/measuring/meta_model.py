@@ -78,7 +78,7 @@ def _most_layers(fields: Mapping[str, Any]) -> int:
     """The largest number of layers that the config or one nested in it asks for: building takes memory for each."""
     nested = [_most_layers(value) for value in fields.values() if isinstance(value, dict)]
     named = [fields[name] for name in LAYER_COUNTS if isinstance(fields.get(name), int)]
-    return max([0, *named, *nested])
+    return int(max([0, *named, *nested]))
 
 
 def build_model(spec: ModelSpec, config: Any, *, dtype: torch.dtype, attention: str) -> Any:
