@@ -80,7 +80,7 @@ def run_give_back(*, run: Run, why: str = "Its worker died", counts: bool = True
 
 
 def _lose(run: Run, as_seen: Q, why: str) -> bool:
-    message = f"{why}, for the {run.attempts}. time."
+    message = f"{why} twice." if run.attempts == 2 else f"{why} {run.attempts} times."
     hint = "See the worker's log for why, then run it again; a smaller capacity or context may help."
     error = Refusal("worker_lost", message, hint).as_json()
     return run_move(run_id=run.pk, to=RunState.LOST, when=as_seen, message=message, error=error)

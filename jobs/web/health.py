@@ -1,12 +1,14 @@
 """For those who run the portal: is it up, is it ready, and its figures."""
 
 import hmac
+from collections.abc import Callable
 from ipaddress import ip_address
+from typing import TypeVar
 
 from celery import current_app
 from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
-from django.db import DatabaseError, connection
+from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse, HttpResponseForbidden, JsonResponse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
@@ -18,6 +20,8 @@ from jobs.selectors.run import runs_active
 from jobs.selectors.worker import workers_list
 
 BROKER_TIMEOUT_S = 2
+Answer = TypeVar("Answer")
+NO_DATABASE = "the database does not answer"
 FORWARDED_HEADERS = ("X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip", "Forwarded")
 
 
@@ -34,8 +38,12 @@ def healthz(request: HttpRequest) -> HttpResponse:
 @never_cache
 def readyz(request: HttpRequest) -> JsonResponse:
     """200 where a question would be answered; 503 says what is red."""
-    checks = {"database": _database(), "broker": _broker()}
-    checks["worker"] = _worker() if checks["database"] == "ok" else "not known without the database"
+    worker = _asked(_worker)
+    checks = {
+        "database": "ok" if worker else NO_DATABASE,
+        "broker": _broker(),
+        "worker": worker or "not known without the database",
+    }
     ready = all(verdict == "ok" for verdict in checks.values())
     return JsonResponse({"ready": ready, "checks": checks}, status=200 if ready else 503)
 
@@ -47,16 +55,18 @@ def metrics(request: HttpRequest) -> HttpResponse:
     """Prometheus text, for this machine itself or with METRICS_TOKEN."""
     if not (_is_local(request) or _has_token(request)):
         return HttpResponseForbidden("metrics are for this machine, or need METRICS_TOKEN as a bearer token\n")
-    return HttpResponse(generate_latest(_registry()), content_type=CONTENT_TYPE_LATEST)
+    registry = _asked(_registry)
+    if registry is None:
+        return HttpResponse(f"{NO_DATABASE}\n", content_type="text/plain", status=503)
+    return HttpResponse(generate_latest(registry), content_type=CONTENT_TYPE_LATEST)
 
 
-def _database() -> str:
+def _asked(question: Callable[[], Answer]) -> Answer | None:
+    """None where the database is away, or lacks the portal's tables."""
     try:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT 1")
+        return question()
     except DatabaseError:
-        return "the database does not answer"
-    return "ok"
+        return None
 
 
 def _broker() -> str:

@@ -82,6 +82,7 @@ def test_the_first_death_puts_a_run_back_and_the_second_loses_it() -> None:
     assert runs_give_back(worker=worker) == 1
     run.refresh_from_db()
     assert run.state == RunState.LOST and run.error["code"] == "worker_lost" and run.error["hint"]
+    assert run.error["message"] == "Its worker died twice."
     assert run.finished_at is not None
 
 

@@ -2,10 +2,11 @@ from typing import Any
 
 import pytest
 from celery import current_app
-from django.db import OperationalError
+from django.db import OperationalError, connection
 from django.test import Client
 from django.urls import reverse
 
+from jobs.models import Worker
 from jobs.web import health
 from tests.browser import demo
 from tests.factories import make_worker
@@ -33,15 +34,23 @@ def test_without_a_worker_it_is_not_ready_and_says_so(client: Client) -> None:
 
 
 def test_without_a_database_it_is_not_ready_and_says_so(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Broken:
-        def cursor(self) -> Any:
-            raise OperationalError("password=secret")
+    def broken() -> Any:
+        raise OperationalError("password=secret")
 
-    monkeypatch.setattr(health, "connection", Broken())
+    monkeypatch.setattr(health, "workers_list", broken)
     answer = client.get(READYZ)
     assert answer.status_code == 503
     assert answer.json()["checks"]["database"] == "the database does not answer"
     assert b"secret" not in answer.content
+
+
+@pytest.mark.parametrize(("address", "kind"), [(READYZ, "application/json"), (METRICS, "text/plain")])
+def test_a_database_without_the_portal_s_tables_is_none(client: Client, address: str, kind: str) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(f"ALTER TABLE {Worker._meta.db_table} RENAME TO elsewhere")
+    answer = client.get(address)
+    assert (answer.status_code, answer["Content-Type"]) == (503, kind)
+    assert "the database does not answer" in answer.content.decode()
 
 
 def test_without_a_broker_it_is_not_ready_and_says_so(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:

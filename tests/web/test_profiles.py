@@ -56,6 +56,12 @@ def test_a_page_that_is_none_is_the_nearest(signed_in: Client, page: str) -> Non
     assert names(signed_in, page=page) == ["only"]
 
 
+@pytest.mark.parametrize(("name", "value"), [("q", "\0"), ("q", "on\0ly"), ("state", "\0")])
+def test_a_nul_is_passed_over(signed_in: Client, name: str, value: str) -> None:
+    make_profile(name="only")
+    assert names(signed_in, **{name: value}) == ["only"]
+
+
 def test_an_unknown_state_finds_nothing(signed_in: Client) -> None:
     make_run()
     assert names(signed_in, state="'; drop") == []

@@ -15,7 +15,7 @@ PAGE = 25
 
 @require_safe
 def profiles(request: HttpRequest) -> HttpResponse:
-    words, state = request.GET.get("q", "").strip()[:100], request.GET.get("state", "")
+    words, state = _given(request, "q")[:100], _given(request, "state")
     page = Paginator(_filtered(words, state), PAGE).get_page(request.GET.get("page"))
     context = {
         "nav": "profiles",
@@ -27,6 +27,11 @@ def profiles(request: HttpRequest) -> HttpResponse:
         "query": _address(words, state),
     }
     return render(request, "profiles/list.html", context)
+
+
+def _given(request: HttpRequest, name: str) -> str:
+    """Without NUL, which PostgreSQL refuses in a text."""
+    return request.GET.get(name, "").replace("\0", "").strip()
 
 
 def _filtered(words: str, state: str) -> QuerySet[Profile]:
