@@ -41,8 +41,8 @@ class RunConsumer(AsyncJsonWebsocketConsumer):
         if self.looking is not None:
             self.looking.cancel()
 
-    async def receive_json(self, content: Any, **_: Any) -> None:
-        """A browser has nothing to say here."""
+    async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None, **_: Any) -> None:
+        """A browser has nothing to say here: not even read, for it may be no JSON."""
 
     async def run_more(self, _: dict[str, Any]) -> None:
         self.more.set()

@@ -164,6 +164,17 @@ def test_another_site_s_page_is_refused(user: User) -> None:
     async_to_sync(scenario)()
 
 
+def test_another_web_service_on_this_host_is_refused(user: User) -> None:
+    run = make_run()
+    cookie = cookie_of(user)
+
+    async def scenario() -> None:
+        socket = open_socket(run.pk, cookie, origin="http://localhost:9000")
+        assert (await socket.connect())[0] is False
+
+    async_to_sync(scenario)()
+
+
 def test_signing_out_closes_the_socket_before_the_next_event(
     user: User, claimed: tuple[Run, str], seldom_looking: None
 ) -> None:
@@ -190,6 +201,8 @@ def test_what_a_browser_says_is_passed_over(user: User, claimed: tuple[Run, str]
         socket = open_socket(run.pk, cookie)
         await socket.connect()
         await socket.send_json_to({"type": "run.more", "after": -1})
+        await socket.send_to(text_data="no JSON")
+        await socket.send_to(bytes_data=b"\xff")
         assert await receive_until(socket, 1) == [1]
         await in_thread(tell)(run, lease)
         assert await receive_until(socket, 2) == [2]
