@@ -29,7 +29,8 @@ def secret_key(folder: Path) -> str:
         return given
     path = folder / "secret-key"
     try:
-        if not path.exists():
+        if not path.exists() or not path.read_text().strip():
+            path.unlink(missing_ok=True)  # an empty one, as a full disk leaves it
             make_secret_key(path)
         return path.read_text().strip()
     except OSError as reason:

@@ -13,9 +13,10 @@ SECRET_KEY = secret_key(DATA_DIR)
 DEBUG = env.bool("DEBUG", default=False)
 HOST = env.str("HOST", default="127.0.0.1")
 PORT = number("PORT", default=8000)
-DEVICES = env.list("DEVICES", default=[])
+DEVICES = [name.strip() for name in env.list("DEVICES", default=[])]
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["127.0.0.1", "localhost", "[::1]"])
 CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
+FORWARDED_ALLOW_IPS = env.str("FORWARDED_ALLOW_IPS", default="").strip()
 METRICS_TOKEN = env.str("METRICS_TOKEN", default="")
 KVPORTAL_DEVICE = env.str("KVPORTAL_DEVICE", default="")  # a Celery worker's device: "cpu" or "cuda:N"
 WORKER_HOST = env.str("WORKER_HOST", default="")  # a worker's machine by name, where the host name changes

@@ -50,6 +50,8 @@ class Portal:
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda *_: stop.set())
         preflight.check_folder(settings.DATA_DIR)
+        if Part.DEVICES in self.parts:
+            preflight.check_devices(settings.DEVICES)
         with self._lock():
             children = Children(logs_dir=_logs_dir(), say=self.say)
             try:
@@ -76,7 +78,8 @@ class Portal:
                 call_command("migrate", interactive=False, verbosity=0)
                 connection.close()
                 collect_if_changed()
-                children.start(service.web(self.host, self.port), environment)
+                web = service.web(self.host, self.port, trusted_proxies=settings.FORWARDED_ALLOW_IPS)
+                children.start(web, environment)
             for wanted in workers.result():
                 children.start(wanted, environment)
         if self._wait_until_ready(children, redis_url, stop):

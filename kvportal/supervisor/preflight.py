@@ -12,11 +12,22 @@ from django.db import DatabaseError, connection
 
 from jobs.sizing.refusal import Refusal
 from jobs.sizing.units import MIB
+from kvportal.checks import DEVICE
 from kvportal.supervisor.port_holder import holder_of
 
 LEAST_FREE_BYTES = 200 * MIB
 PORT_PATIENCE_S = 1.0  # the children of a portal killed a moment ago are still going
 BROKER_PATIENCE_S = 5.0
+
+
+def check_devices(names: list[str]) -> None:
+    for name in names:
+        if not DEVICE.fullmatch(name):
+            raise Refusal(
+                "bad_device",
+                f"DEVICES={name[:40]} is not a device.",
+                "Use cpu or cuda:N, or leave it out for every GPU.",
+            )
 
 
 def check_port(host: str, port: int) -> None:

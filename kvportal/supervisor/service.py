@@ -12,6 +12,7 @@ CELERY = (sys.executable, "-m", "celery", "-A", "kvportal", "worker")
 CELERY_OPTIONS = ("-c", "1", "-P", "prefork", "--without-gossip", "--without-mingle", "--loglevel", "INFO")
 SKIP_CHECKS = {"CELERY_SKIP_CHECKS": "true"}  # they load every page, for a second, in a process that serves none
 SWEEP_EVERY_S = 30
+NO_PROXIES = ("--no-proxy-headers",)
 UVICORN_GRACE_S = 4  # the whole portal stops within 6 s
 
 
@@ -36,7 +37,9 @@ class Service:
         return "celery" in self.argv
 
 
-def web(host: str, port: int) -> Service:
+def web(host: str, port: int, *, trusted_proxies: str = "") -> Service:
+    """X-Forwarded-For is believed of `trusted_proxies` alone: whoever may write it evades the sign-in limit."""
+    proxies = ("--proxy-headers", "--forwarded-allow-ips", trusted_proxies) if trusted_proxies else NO_PROXIES
     options = ("--host", host, "--port", str(port), "--timeout-graceful-shutdown", str(UVICORN_GRACE_S))
     return Service(
         name="web",
@@ -47,6 +50,7 @@ def web(host: str, port: int) -> Service:
             "uvicorn",
             "kvportal.asgi:application",
             *options,
+            *proxies,
             "--no-access-log",
             "--lifespan",
             "off",

@@ -68,6 +68,7 @@ def test_a_taken_port_is_named_with_its_holder_and_another(tmp_path: Path) -> No
     [
         ({"PORT": "eighty"}, "PORT=eighty is not a whole number."),
         ({"PORT": "70000"}, "70000 is not a port."),
+        ({"DEVICES": "cpu,tpu"}, "DEVICES=tpu is not a device."),
         ({"DATABASE_URL": "nonsense"}, "DATABASE_URL is not the address of a database."),
         ({"DATABASE_URL": "postgres://nobody@127.0.0.1:1/none"}, "The database cannot be reached"),
         ({"REDIS_URL": "redis://127.0.0.1:1/0"}, "The Redis or Valkey that carries the wake-ups cannot be reached"),
