@@ -34,7 +34,7 @@ def run_keep(
     )
     if record is not None and (entry.record is None or entry.state != EntryState.READY):
         record_keep(entry=entry, record=record)
-    profile = Profile.objects.create(name=name[:120], model_entry=entry, question=question.as_json())
+    profile = Profile.objects.create(name=name, model_entry=entry, question=question.as_json())
     now = timezone.now()
     run = Run.objects.create(
         profile=profile,

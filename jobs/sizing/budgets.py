@@ -1,5 +1,6 @@
 """The budgets of one point and of one whole run: weights, KV cache and working memory on the device."""
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -81,18 +82,14 @@ def size_point(
         Phase.PREFILL: kv_prefill_bytes(record, tokens=tokens, sequences=sequences, dtype=dtype, strategy=strategy),
         Phase.DECODE: kv_bytes(record, tokens=tokens, sequences=sequences, dtype=dtype, strategy=strategy),
     }
-    needs = {
-        phase: working_bytes(
-            record,
-            phase=phase,
-            tokens=tokens,
-            sequences=sequences,
-            dtype=dtype,
-            strategy=strategy,
-            attention=attention,
-        )
-        for phase in Phase
-    }
+    needs = _needs(
+        record,
+        tokens_of={Phase.PREFILL: tokens, Phase.DECODE: tokens},
+        sequences=sequences,
+        dtype=dtype,
+        strategy=strategy,
+        attention=attention,
+    )
     phase = max(Phase, key=lambda phase: kv_of[phase] + needs[phase])
     return SizedPoint(
         tokens=tokens,
@@ -139,18 +136,14 @@ def run_peak(
             answered_tokens=answer_tokens - 1,
         ),
     }
-    needs = {
-        phase: working_bytes(
-            record,
-            phase=phase,
-            tokens=masked_tokens if phase is Phase.PREFILL else end_tokens,
-            sequences=sequences,
-            dtype=dtype,
-            strategy=strategy,
-            attention=attention,
-        )
-        for phase in Phase
-    }
+    needs = _needs(
+        record,
+        tokens_of={Phase.PREFILL: masked_tokens, Phase.DECODE: end_tokens},
+        sequences=sequences,
+        dtype=dtype,
+        strategy=strategy,
+        attention=attention,
+    )
     phase = max(Phase, key=lambda phase: kv_of[phase] + needs[phase])
     weights = weights_bytes(record, dtype)
     return RunPeak(
@@ -169,6 +162,30 @@ def run_peak(
         working_bytes=needs[phase],
         host_bytes=host_bytes(record, tokens=end_tokens, sequences=sequences, dtype=dtype, strategy=strategy),
     )
+
+
+def _needs(
+    record: InspectionRecord,
+    *,
+    tokens_of: Mapping[Phase, int],
+    sequences: int,
+    dtype: str,
+    strategy: Strategy,
+    attention: str,
+) -> dict[Phase, int]:
+    """Working bytes of each phase at its own number of tokens."""
+    return {
+        phase: working_bytes(
+            record,
+            phase=phase,
+            tokens=tokens,
+            sequences=sequences,
+            dtype=dtype,
+            strategy=strategy,
+            attention=attention,
+        )
+        for phase, tokens in tokens_of.items()
+    }
 
 
 def _refuse(record: InspectionRecord, strategy: Strategy) -> None:

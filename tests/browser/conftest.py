@@ -1,28 +1,21 @@
 """A browser and a portal for this folder alone: another folder's may run in the same session."""
 
-import os
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page
 
+from tests.browser.chromium import running_chromium
 from tests.browser.portal import Portal
-from tests.browser.screenshots import CHROMIUM, sign_in
+from tests.browser.screenshots import sign_in
 
 PATIENCE_MS = 15_000
 
 
 @pytest.fixture(scope="package")
 def chromium() -> Iterator[Browser]:
-    if not Path(CHROMIUM).exists():
-        if os.environ.get("CI") == "true":
-            pytest.fail("Chromium is not installed")
-        pytest.skip("Chromium is not installed")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+    with running_chromium() as browser:
         yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="package")

@@ -6,7 +6,6 @@ through Valkey. It is asked by JSON lines: {"call": a function of tests.browser.
 
 import json
 import os
-import socket
 import subprocess
 import sys
 import time
@@ -17,6 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from tests.operations.portal_process import free_port
 from tests.valkey import running_valkey
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -65,7 +65,7 @@ class Portal:
         }
         self._environment.pop("KVPORTAL_TEST_DATABASE", None)
         subprocess.run([sys.executable, "manage.py", "migrate", "-v", "0"], cwd=ROOT, env=self._environment, check=True)
-        port = _free_port()
+        port = free_port()
         self.url = f"http://127.0.0.1:{port}"
         server = ["-m", "uvicorn", "kvportal.asgi:application", "--port", str(port), "--log-level", "warning"]
         self._run("server", [sys.executable, *server])
@@ -114,10 +114,3 @@ class Portal:
                 process.kill()
                 process.wait()
         self._stack.close()
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port

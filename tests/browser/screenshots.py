@@ -8,11 +8,11 @@ import tempfile
 from functools import partial
 from pathlib import Path
 
-from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page
 
+from tests.browser.chromium import running_chromium
 from tests.browser.portal import ROOT, Portal
 
-CHROMIUM = "/usr/bin/chromium"
 OUT = ROOT / "build" / "screenshots"
 WIDTHS = {"1280": (1280, 900), "390": (390, 844)}
 SETTLE_MS = 700
@@ -25,14 +25,12 @@ def main() -> int:
     with (
         tempfile.TemporaryDirectory(prefix="kvp-") as folder,
         Portal(Path(folder)) as portal,
-        sync_playwright() as playwright,
+        running_chromium() as browser,
     ):
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         for made, as_member in (_strangers, False), (_unused, True), (_used, True):
             pages = made(portal)
             chosen = {name: page for name, page in pages.items() if not wanted or name in wanted}
             faults += _shoot(browser, portal, chosen, as_member=as_member)
-        browser.close()
     for fault in faults:
         print(fault)  # noqa: T201  (what this script is for)
     return int(bool(faults))

@@ -5,15 +5,14 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, WebSocket, expect, sync_playwright
+from playwright.sync_api import Browser, Page, WebSocket, expect
 
 from tests import real_model
+from tests.browser.chromium import running_chromium
 from tests.operations.portal_process import PortalProcess
 
-CHROMIUM = Path("/usr/bin/chromium")
 USER, PASSWORD = "ada", "a long way round 7"
 PROMPT_TOKENS, ANSWER_TOKENS = 512, 16
 CAPACITY = "538MiB"  # float32 weights take 513.1: the normal cache needs 35 more at 528 tokens, a 4-bit one 20
@@ -46,14 +45,8 @@ class Visit:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    if not CHROMIUM.exists():
-        if os.environ.get("CI") == "true":
-            pytest.fail("Chromium is not installed")
-        pytest.skip("Chromium is not installed")
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+    with running_chromium() as chromium:
         yield chromium
-        chromium.close()
 
 
 @pytest.fixture(scope="module")
