@@ -35,6 +35,7 @@ class Estimator:
                 dtype=self.question.dtype,
                 strategy=self.strategy,
                 attention=self.question.attention,
+                as_stored=not self.record.random_weights,
             )
         return self._known[prompt]
 

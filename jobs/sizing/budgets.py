@@ -46,12 +46,16 @@ class RunPeak:
     host_bytes: int
 
 
-def weights_bytes(record: InspectionRecord, dtype: str) -> int:
-    """Bytes of the weights in this precision; raises Refusal("not_inspected")."""
-    if dtype in record.weights_bytes:
-        return record.weights_bytes[dtype]
+def weights_bytes(record: InspectionRecord, dtype: str, *, as_stored: bool = True) -> int:
+    """Bytes of the weights on the device, computing in this precision; raises Refusal("not_inspected").
+
+    as_stored: packed as the files (or the config) have them; else every weight in the compute precision.
+    """
+    sizes = record.stored.device_bytes if as_stored and record.stored else record.weights_bytes
+    if dtype in sizes:
+        return sizes[dtype]
     width = dtype_bytes(dtype)
-    for other, size in record.weights_bytes.items():
+    for other, size in sizes.items():
         if dtype_bytes(other) == width:
             return size
     raise Refusal(
@@ -74,10 +78,12 @@ def size_point(
     dtype: str,
     strategy: Strategy,
     attention: str = "sdpa",
+    padded: bool = False,
+    as_stored: bool = True,
 ) -> SizedPoint:
     """The budgets with `tokens` cached per sequence; raises Refusal("not_applicable") for a strategy it cannot take."""
     _refuse(record, strategy)
-    weights = weights_bytes(record, dtype)
+    weights = weights_bytes(record, dtype, as_stored=as_stored)
     kv_of: dict[Phase, int] = {
         Phase.PREFILL: kv_prefill_bytes(record, tokens=tokens, sequences=sequences, dtype=dtype, strategy=strategy),
         Phase.DECODE: kv_bytes(record, tokens=tokens, sequences=sequences, dtype=dtype, strategy=strategy),
@@ -89,6 +95,7 @@ def size_point(
         dtype=dtype,
         strategy=strategy,
         attention=attention,
+        padded=padded,
     )
     phase = max(Phase, key=lambda phase: kv_of[phase] + needs[phase])
     return SizedPoint(
@@ -113,6 +120,8 @@ def run_peak(
     dtype: str,
     strategy: Strategy,
     attention: str = "sdpa",
+    padded: bool = False,
+    as_stored: bool = True,
 ) -> RunPeak:
     """The larger of the prefill's peak at the prompt and the decode's at prompt + answer − 1 cached tokens.
 
@@ -143,9 +152,10 @@ def run_peak(
         dtype=dtype,
         strategy=strategy,
         attention=attention,
+        padded=padded,
     )
     phase = max(Phase, key=lambda phase: kv_of[phase] + needs[phase])
-    weights = weights_bytes(record, dtype)
+    weights = weights_bytes(record, dtype, as_stored=as_stored)
     return RunPeak(
         peak_bytes=weights + kv_of[phase] + needs[phase],
         phase=phase,
@@ -172,6 +182,7 @@ def _needs(
     dtype: str,
     strategy: Strategy,
     attention: str,
+    padded: bool,
 ) -> dict[Phase, int]:
     """Working bytes of each phase at its own number of tokens."""
     return {
@@ -183,6 +194,7 @@ def _needs(
             dtype=dtype,
             strategy=strategy,
             attention=attention,
+            padded=padded,
         )
         for phase, tokens in tokens_of.items()
     }

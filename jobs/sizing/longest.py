@@ -18,6 +18,8 @@ def longest_prompt(
     dtype: str,
     strategy: Strategy,
     attention: str = "sdpa",
+    padded: bool = False,
+    as_stored: bool = True,
     most_tokens: int | None = None,
 ) -> int | None:
     """The longest prompt, in multiples of 4 tokens, whose run's peak fits `budget_bytes` (capacity minus headroom).
@@ -35,6 +37,8 @@ def longest_prompt(
             dtype=dtype,
             strategy=strategy,
             attention=attention,
+            padded=padded,
+            as_stored=as_stored,
         )
         return peak.peak_bytes <= budget_bytes
 

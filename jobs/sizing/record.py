@@ -58,7 +58,10 @@ class LayerGroup:
 
 @dataclass(frozen=True, kw_only=True)
 class PeakRung:
-    """Working bytes (peak − weights − KV of that phase) that one pass needs at `tokens` cached tokens per sequence."""
+    """Working bytes (peak − weights − KV of that phase) that one pass needs at `tokens` cached tokens per sequence.
+
+    padded: some sequences are shorter and were filled up on the left, so that every pass carries a mask.
+    """
 
     phase: Phase
     strategy: str
@@ -67,16 +70,38 @@ class PeakRung:
     sequences: int
     tokens: int
     working_bytes: int
+    padded: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoredWeights:
+    """How the model's files hold the weights, or would by its config, where that is not the compute precision.
+
+    method: "fp8", "mxfp4", "bitsandbytes", "gptq", "awq", "gguf", …; bits: of one packed weight.
+    source: what told it: "safetensors" (the files' headers), "quantization_config" or "gguf".
+    file_bytes: the tensors in the files; None where there are no files.
+    device_bytes: by compute precision, what they take on the device once loaded.
+    dequantized: whether loading turns them into the compute precision, so that packing saves nothing on the device.
+    """
+
+    method: str
+    bits: int
+    source: str
+    file_bytes: int | None
+    device_bytes: Mapping[str, int]
+    dequantized: bool
 
 
 @dataclass(frozen=True, kw_only=True)
 class InspectionRecord:
-    """weights_bytes: by dtype name ("bfloat16", "float16", "float32"), tied weights once, with the buffers
+    """weights_bytes: every weight in the compute precision, by dtype name ("bfloat16", "float16", "float32"), tied weights once, with the buffers
     that are stored; tables computed at loading (rotary frequencies) count as working memory.
 
     parameters counts tied weights once. native_context is null where the model sets none.
     refusals: strategy name -> the reason that this model cannot take it.
     versions: the libraries that the record came from; config_hash: SHA-256 of the config's canonical JSON.
+    stored: how the weights are packed; None where they are not.
+    random_weights: whether a run of this model draws them, as for an architecture alone: then nothing is packed.
     """
 
     model: str
@@ -91,6 +116,8 @@ class InspectionRecord:
     layers: tuple[LayerGroup, ...]
     rungs: tuple[PeakRung, ...]
     refusals: Mapping[str, str]
+    stored: StoredWeights | None = None
+    random_weights: bool = False
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -100,6 +127,7 @@ class InspectionRecord:
         fields = dict(data)
         fields["layers"] = tuple(_layer_group(row) for row in data["layers"])
         fields["rungs"] = tuple(PeakRung(**{**row, "phase": Phase(row["phase"])}) for row in data["rungs"])
+        fields["stored"] = StoredWeights(**data["stored"]) if data.get("stored") else None
         return cls(**fields)
 
 

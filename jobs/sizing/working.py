@@ -33,12 +33,13 @@ def working_bytes(
     dtype: str,
     strategy: Strategy,
     attention: str = "sdpa",
+    padded: bool = False,
 ) -> int:
     """Bytes beside weights and KV that the pass of `phase` needs at `tokens` cached tokens per sequence.
 
     Raises Refusal("not_inspected") where the record has no rung for that strategy and precision.
     """
-    ladders = _ladders(record, phase, dtype, rung_name(strategy, phase), attention)
+    ladders = _ladders(record, phase, dtype, rung_name(strategy, phase), attention, padded)
     if not ladders:
         raise Refusal(
             "not_inspected",
@@ -57,13 +58,13 @@ def rung_name(strategy: Strategy, phase: Phase) -> str:
 
 
 def _ladders(
-    record: InspectionRecord, phase: Phase, dtype: str, strategy: str, attention: str
+    record: InspectionRecord, phase: Phase, dtype: str, strategy: str, attention: str, padded: bool
 ) -> dict[int, list[Point]]:
     """Rungs by sequences, in the order of their tokens; else those of a precision as wide."""
     alike = [
         rung
         for rung in record.rungs
-        if rung.phase is phase and rung.strategy == strategy and rung.attention == attention
+        if (rung.phase, rung.strategy, rung.attention, rung.padded) == (phase, strategy, attention, padded)
     ]
     own = [rung for rung in alike if rung.dtype == dtype]
     usable: list[PeakRung] = own or [rung for rung in alike if dtype_bytes(rung.dtype) == dtype_bytes(dtype)]
