@@ -95,7 +95,8 @@ class StoredWeights:
 @dataclass(frozen=True, kw_only=True)
 class InspectionRecord:
     """weights_bytes: every weight in the compute precision, by dtype name ("bfloat16", "float16", "float32"), tied
-    weights once, with the buffers that are stored; tables computed at loading (rotary frequencies) count as working memory.
+    weights once, with the buffers that are stored; tables computed at loading (rotary frequencies) count as working
+    memory.
 
     parameters counts tied weights once. native_context is null where the model sets none.
     refusals: strategy name -> the reason that this model cannot take it.
