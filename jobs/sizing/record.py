@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from enum import StrEnum
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 
 class LayerKind(StrEnum):
@@ -73,6 +74,27 @@ class PeakRung:
     padded: bool = False
 
 
+class Point(NamedTuple):
+    """One rung of a ladder: the working bytes at so many cached tokens per sequence."""
+
+    tokens: int
+    working_bytes: int
+
+
+class LadderKind(NamedTuple):
+    """What the rungs of one ladder have in common, beside their number of sequences."""
+
+    phase: Phase
+    strategy: str
+    attention: str
+    padded: bool
+    dtype: str
+
+
+Ladders = Mapping[int, tuple[Point, ...]]
+"""By number of sequences: points in the order of their tokens."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class StoredWeights:
     """How the model's files hold the weights, or would by its config, where that is not the compute precision.
@@ -119,6 +141,18 @@ class InspectionRecord:
     refusals: Mapping[str, str]
     stored: StoredWeights | None = None
     random_weights: bool = False
+
+    @cached_property
+    def ladders(self) -> Mapping[LadderKind, Ladders]:
+        """The rungs in order, put together once: a search for the longest context asks for them hundreds of times."""
+        found: dict[LadderKind, dict[int, dict[int, int]]] = {}
+        for rung in self.rungs:
+            kind = LadderKind(rung.phase, rung.strategy, rung.attention, rung.padded, rung.dtype)
+            found.setdefault(kind, {}).setdefault(rung.sequences, {})[rung.tokens] = rung.working_bytes
+        return {
+            kind: {count: tuple(Point(*point) for point in sorted(points.items())) for count, points in counts.items()}
+            for kind, counts in found.items()
+        }
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)

@@ -7,21 +7,14 @@ piece, a little too high where two meet, never falling.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from jobs.sizing.record import InspectionRecord, PeakRung, Phase
+from jobs.sizing.record import InspectionRecord, LadderKind, Ladders, Phase, Point
 from jobs.sizing.refusal import Refusal
 from jobs.sizing.strategy import CacheKind, Strategy
-from jobs.sizing.units import dtype_bytes
+from jobs.sizing.units import DTYPE_BYTES, dtype_bytes
 
 ROUNDING_BYTES = 64
 _ON_DEVICE = {CacheKind.OFFLOADED: CacheKind.DEFAULT, CacheKind.OFFLOADED_STATIC: CacheKind.STATIC}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Point:
-    tokens: int
-    working_bytes: int
 
 
 def working_bytes(
@@ -59,22 +52,13 @@ def rung_name(strategy: Strategy, phase: Phase) -> str:
 
 def _ladders(
     record: InspectionRecord, phase: Phase, dtype: str, strategy: str, attention: str, padded: bool
-) -> dict[int, list[Point]]:
+) -> Ladders:
     """Rungs by sequences, in the order of their tokens; else those of a precision as wide."""
-    alike = [
-        rung
-        for rung in record.rungs
-        if (rung.phase, rung.strategy, rung.attention, rung.padded) == (phase, strategy, attention, padded)
-    ]
-    own = [rung for rung in alike if rung.dtype == dtype]
-    usable: list[PeakRung] = own or [rung for rung in alike if dtype_bytes(rung.dtype) == dtype_bytes(dtype)]
-    ladders: dict[int, dict[int, int]] = {}
-    for rung in usable:
-        ladders.setdefault(rung.sequences, {})[rung.tokens] = rung.working_bytes
-    return {
-        sequences: [Point(tokens=tokens, working_bytes=size) for tokens, size in sorted(points.items())]
-        for sequences, points in ladders.items()
-    }
+    for usable in (dtype, *(other for other, width in DTYPE_BYTES.items() if width == dtype_bytes(dtype))):
+        ladders = record.ladders.get(LadderKind(phase, strategy, attention, padded, usable))
+        if ladders:
+            return ladders
+    return {}
 
 
 def _over_sequences(sizes: dict[int, int], sequences: int) -> int:
