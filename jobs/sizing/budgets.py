@@ -46,6 +46,14 @@ class RunPeak:
     host_bytes: int
 
 
+@dataclass(frozen=True, kw_only=True)
+class PhaseNeed:
+    """Beside the weights. kv_bytes: the most that the cache holds in the phase."""
+
+    kv_bytes: int
+    working_bytes: int
+
+
 def weights_bytes(record: InspectionRecord, dtype: str, *, as_stored: bool = True) -> int:
     """Bytes of the weights on the device, computing in this precision; raises Refusal("not_inspected").
 
@@ -128,36 +136,21 @@ def run_peak(
     A static cache is as large during the prefill as at the end; a quantized one counts with the most that its
     unquantized residual held.
     """
-    _refuse(record, strategy)
-    end_tokens = prompt_tokens + answer_tokens - 1
-    static = is_static(strategy)
-    held_tokens = end_tokens if static else prompt_tokens
-    masked_tokens = end_tokens if static and strategy.chunk_tokens else prompt_tokens
-    prompted = kv_prefill_bytes(record, tokens=held_tokens, sequences=sequences, dtype=dtype, strategy=strategy)
-    kv_of: dict[Phase, int] = {
-        Phase.PREFILL: prompted,
-        Phase.DECODE: envelope_bytes(
-            record,
-            tokens=end_tokens,
-            sequences=sequences,
-            dtype=dtype,
-            strategy=strategy,
-            answered_tokens=answer_tokens - 1,
-        ),
-    }
-    needs = _needs(
+    phases = run_phases(
         record,
-        tokens_of={Phase.PREFILL: masked_tokens, Phase.DECODE: end_tokens},
+        prompt_tokens=prompt_tokens,
+        answer_tokens=answer_tokens,
         sequences=sequences,
         dtype=dtype,
         strategy=strategy,
         attention=attention,
         padded=padded,
     )
-    phase = max(Phase, key=lambda phase: kv_of[phase] + needs[phase])
+    end_tokens = prompt_tokens + answer_tokens - 1
+    phase = max(Phase, key=lambda phase: phases[phase].kv_bytes + phases[phase].working_bytes)
     weights = weights_bytes(record, dtype, as_stored=as_stored)
     return RunPeak(
-        peak_bytes=weights + kv_of[phase] + needs[phase],
+        peak_bytes=weights + phases[phase].kv_bytes + phases[phase].working_bytes,
         phase=phase,
         weights_bytes=weights,
         kv_bytes=kv_bytes(
@@ -168,10 +161,51 @@ def run_peak(
             strategy=strategy,
             answered_tokens=answer_tokens - 1,
         ),
-        kv_prefill_bytes=prompted,
-        working_bytes=needs[phase],
+        kv_prefill_bytes=phases[Phase.PREFILL].kv_bytes,
+        working_bytes=phases[phase].working_bytes,
         host_bytes=host_bytes(record, tokens=end_tokens, sequences=sequences, dtype=dtype, strategy=strategy),
     )
+
+
+def run_phases(
+    record: InspectionRecord,
+    *,
+    prompt_tokens: int,
+    answer_tokens: int,
+    sequences: int,
+    dtype: str,
+    strategy: Strategy,
+    attention: str = "sdpa",
+    padded: bool = False,
+) -> dict[Phase, PhaseNeed]:
+    """What reading the prompt and answering each need beside the weights, at their own largest."""
+    _refuse(record, strategy)
+    end_tokens = prompt_tokens + answer_tokens - 1
+    static = is_static(strategy)
+    held_tokens = end_tokens if static else prompt_tokens
+    masked_tokens = end_tokens if static and strategy.chunk_tokens else prompt_tokens
+    needs = _needs(
+        record,
+        tokens_of={Phase.PREFILL: masked_tokens, Phase.DECODE: end_tokens},
+        sequences=sequences,
+        dtype=dtype,
+        strategy=strategy,
+        attention=attention,
+        padded=padded,
+    )
+    prompted = kv_prefill_bytes(record, tokens=held_tokens, sequences=sequences, dtype=dtype, strategy=strategy)
+    answered = envelope_bytes(
+        record,
+        tokens=end_tokens,
+        sequences=sequences,
+        dtype=dtype,
+        strategy=strategy,
+        answered_tokens=answer_tokens - 1,
+    )
+    return {
+        Phase.PREFILL: PhaseNeed(kv_bytes=prompted, working_bytes=needs[Phase.PREFILL]),
+        Phase.DECODE: PhaseNeed(kv_bytes=answered, working_bytes=needs[Phase.DECODE]),
+    }
 
 
 def _needs(
