@@ -1,5 +1,7 @@
 """The longest prompt that fits a number of bytes."""
 
+from collections.abc import Callable
+
 from jobs.sizing.budgets import run_peak
 from jobs.sizing.record import InspectionRecord
 from jobs.sizing.strategy import Strategy
@@ -26,12 +28,11 @@ def longest_prompt(
 
     `most_tokens` bounds the prompt (the model's own maximum, the workload). None where not even 4 tokens fit.
     """
-    most_steps = (MOST_TOKENS if most_tokens is None else most_tokens) // PROMPT_STEP_TOKENS
 
-    def fits(steps: int) -> bool:
+    def fits(prompt_tokens: int) -> bool:
         peak = run_peak(
             record,
-            prompt_tokens=steps * PROMPT_STEP_TOKENS,
+            prompt_tokens=prompt_tokens,
             answer_tokens=answer_tokens,
             sequences=sequences,
             dtype=dtype,
@@ -42,10 +43,18 @@ def longest_prompt(
         )
         return peak.peak_bytes <= budget_bytes
 
-    if most_steps < 1 or not fits(1):
+    return most_fitting(fits, MOST_TOKENS if most_tokens is None else most_tokens, step=PROMPT_STEP_TOKENS)
+
+
+def most_fitting(fits: Callable[[int], bool], most: int, *, step: int = 1) -> int | None:
+    """The largest multiple of `step` up to `most` that `fits`, where what fits fits smaller too; None for none."""
+    above = most // step + 1
+    if above < 2 or not fits(step):
         return None
-    below, above = 1, most_steps + 1
+    if fits((above - 1) * step):
+        return (above - 1) * step
+    below = 1
     while above - below > 1:
         middle = (below + above) // 2
-        below, above = (middle, above) if fits(middle) else (below, middle)
-    return below * PROMPT_STEP_TOKENS
+        below, above = (middle, above) if fits(middle * step) else (below, middle)
+    return below * step
