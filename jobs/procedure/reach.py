@@ -1,0 +1,106 @@
+"""How far each strategy would reach in a number of bytes, estimated."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from jobs.procedure.combination import combined_rise_bytes
+from jobs.procedure.estimate import Estimator
+from jobs.procedure.question import Question
+from jobs.procedure.question_check import MOST_TOKENS
+from jobs.sizing.budgets import refusal_of, weights_bytes
+from jobs.sizing.kv import host_bytes
+from jobs.sizing.longest import PROMPT_STEP_TOKENS, most_fitting
+from jobs.sizing.record import InspectionRecord
+from jobs.sizing.refusal import Refusal
+from jobs.sizing.strategy import Strategy
+
+
+class Ends(StrEnum):
+    """What ends the context, or why there is none."""
+
+    MEMORY = "memory"
+    NATIVE_CONTEXT = "native_context"
+    QUESTION = "question"  # as far as a question may ask
+    NOTHING = "nothing"  # not even the shortest prompt fits
+    REFUSED = "refused"  # the model cannot take the strategy
+    UNREAD = "unread"  # the record has no passes for it
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reach:
+    """context_tokens: the longest prompt that should fit, with the answer; host_bytes: the CPU RAM that it needs.
+
+    peak_bytes, fits: of the question's own prompt and answer. from_parts: the passes of a combination were not made,
+    so its two parts' are added, which is a little more than they take together.
+    """
+
+    strategy: Strategy
+    ends: Ends
+    context_tokens: int | None = None
+    peak_bytes: int | None = None
+    fits: bool | None = None
+    host_bytes: int = 0
+    reason: str = ""
+    from_parts: bool = False
+
+
+def reach(question: Question, record: InspectionRecord, strategy: Strategy, budget_bytes: int) -> Reach:
+    """budget_bytes: the capacity without its headroom."""
+    reason = refusal_of(record, strategy)
+    if reason is not None:
+        return Reach(strategy=strategy, ends=Ends.REFUSED, reason=reason)
+    peak_bytes, from_parts = _peak_of(question, record, strategy)
+    try:
+        own_bytes = peak_bytes(question.prompt_tokens)
+        prompt, ends = longest_within(question, record, lambda tokens: peak_bytes(tokens) <= budget_bytes)
+    except Refusal as refusal:
+        return Reach(strategy=strategy, ends=Ends.UNREAD, reason=refusal.message)
+    return Reach(
+        strategy=strategy,
+        ends=ends,
+        context_tokens=None if prompt is None else prompt + question.answer_tokens,
+        peak_bytes=own_bytes,
+        fits=own_bytes <= budget_bytes,
+        host_bytes=0 if prompt is None else _host_bytes(question, record, strategy, prompt),
+        from_parts=from_parts,
+    )
+
+
+def longest_within(
+    question: Question, record: InspectionRecord, fits: Callable[[int], bool]
+) -> tuple[int | None, Ends]:
+    """The longest prompt, and what ends it."""
+    native = record.native_context
+    most = MOST_TOKENS if native is None else min(MOST_TOKENS, native - question.answer_tokens)
+    most -= most % PROMPT_STEP_TOKENS
+    if most < PROMPT_STEP_TOKENS:
+        return None, Ends.NATIVE_CONTEXT
+    prompt = most_fitting(fits, most, step=PROMPT_STEP_TOKENS)
+    if prompt is None:
+        return None, Ends.NOTHING
+    if prompt < most:
+        return prompt, Ends.MEMORY
+    return prompt, Ends.QUESTION if native is None or most == MOST_TOKENS else Ends.NATIVE_CONTEXT
+
+
+def _peak_of(question: Question, record: InspectionRecord, strategy: Strategy) -> tuple[Callable[[int], int], bool]:
+    """The peak at a prompt, and whether it is put together from a combination's parts."""
+    estimator = Estimator.of(question, record, strategy)
+    try:
+        estimator.at(question.prompt_tokens)
+    except Refusal:
+        weights = weights_bytes(record, question.dtype, as_stored=not record.random_weights)
+        if strategy.changes == 2 and combined_rise_bytes(question, record, strategy, question.prompt_tokens):
+            return lambda prompt: weights + (combined_rise_bytes(question, record, strategy, prompt) or 0), True
+    return lambda prompt: estimator.at(prompt).peak_bytes, False
+
+
+def _host_bytes(question: Question, record: InspectionRecord, strategy: Strategy, prompt: int) -> int:
+    return host_bytes(
+        record,
+        tokens=prompt + question.answer_tokens - 1,
+        sequences=question.sequences,
+        dtype=question.dtype,
+        strategy=strategy,
+    )
