@@ -8,6 +8,7 @@ from csp.constants import NONE, SELF
 from kvportal.env import BASE_DIR, celery_broker, channel_layers, data_dir, database, env, number, secret_key
 
 DATA_DIR = data_dir()
+RECORDS_DIR = DATA_DIR / "records"  # what the commands found out about models, so that each is read once
 MODELS_DIR = Path(env.str("MODELS_DIR", default="") or DATA_DIR / "models").expanduser().resolve()
 SECRET_KEY = secret_key(DATA_DIR)
 DEBUG = env.bool("DEBUG", default=False)

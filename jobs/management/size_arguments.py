@@ -13,17 +13,20 @@ from jobs.sizing.units import DTYPE_BYTES, dtype_bytes
 DEFAULT_TOKENS = ("1024", "8192", "32768")
 MOST_TOKENS = 2**27
 MOST_SEQUENCES = 2**16
+ATTENTIONS = ("sdpa", "eager")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """tokens: cached tokens per sequence."""
+    """tokens: cached tokens per sequence. fresh: inspect the model again though a record of it is kept."""
 
     model: str
     tokens: tuple[int, ...]
     sequences: int
     dtype: str
     strategy: Strategy
+    attention: str
+    fresh: bool
 
 
 def add_arguments(parser: CommandParser) -> None:
@@ -37,6 +40,10 @@ def add_arguments(parser: CommandParser) -> None:
     parser.add_argument("--sequences", default="1", metavar="B", help="sequences at once")
     parser.add_argument("--dtype", default="bfloat16", help=", ".join(DTYPE_BYTES))
     parser.add_argument("--strategy", default="default", help="default, static, quantized:hqq:4, chunked:512, …")
+    parser.add_argument("--attention", default="sdpa", help=", ".join(ATTENTIONS))
+    parser.add_argument(
+        "--fresh", action="store_true", help="read the model again: a Hub model's branch may have moved since"
+    )
 
 
 def asked_of(options: Mapping[str, Any]) -> Asked:
@@ -48,7 +55,17 @@ def asked_of(options: Mapping[str, Any]) -> Asked:
         sequences=_whole("--sequences", options["sequences"], MOST_SEQUENCES),
         dtype=options["dtype"],
         strategy=Strategy.parse(options["strategy"]),
+        attention=_attention(options["attention"]),
+        fresh=options["fresh"],
     )
+
+
+def _attention(text: str) -> str:
+    if text not in ATTENTIONS:
+        raise Refusal(
+            "bad_arguments", f"“{text[:40]}” is no attention that is sized.", f"Use {' or '.join(ATTENTIONS)}."
+        )
+    return text
 
 
 def _whole(flag: str, given: object, most: int) -> int:

@@ -27,7 +27,7 @@ def answer(lines: TextIO, answers: Answers) -> None:
 
     used_before = used_before_bytes()
     from jobs.measuring.devices import devices
-    from jobs.measuring.environment import versions
+    from jobs.measuring.libraries import versions
 
     answers.hello({"pid": os.getpid(), "versions": versions(), "devices": devices()})
     be_quiet()

@@ -3,25 +3,12 @@
 import os
 import platform
 from collections.abc import Mapping
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import torch
 
 from jobs.measuring.devices import cpu_name
-
-LIBRARIES = ("torch", "transformers", "optimum-quanto", "hqq", "accelerate", "safetensors", "tokenizers")
-
-
-def versions() -> dict[str, str]:
-    """Installed libraries that a figure depends on, and Python."""
-    found = {"python": platform.python_version()}
-    for name in LIBRARIES:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            continue
-    return found
+from jobs.measuring.libraries import versions
 
 
 def environment(

@@ -1,15 +1,20 @@
 """A model's inspection, made in a measuring process and brought back as a record."""
 
-from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 
-from jobs.running.process import MeasuringProcess
+from jobs.running.inspection_code import inspection_code
+from jobs.running.process import MeasuringProcess, ProcessDied, ProcessHung
 from jobs.sizing.model_spec import ModelSpec
 from jobs.sizing.record import InspectionRecord
+from jobs.sizing.refusal import Refusal
 
 PATIENCE_S = 180.0
 DEFAULT_TOKENS = (131_072,)
 """The rungs go up to here; what lies beyond is reckoned on from the last ones."""
+DEFAULT_SEQUENCES = (1, 2)
+"""What more sequences need is reckoned on from these."""
 DEFAULT_STRATEGIES = ("default",)
 
 
@@ -17,7 +22,7 @@ def inspect_model(
     spec: ModelSpec,
     *,
     dtypes: Sequence[str] = ("bfloat16",),
-    sequences: Sequence[int] = (1,),
+    sequences: Sequence[int] = DEFAULT_SEQUENCES,
     tokens: Sequence[int] = DEFAULT_TOKENS,
     strategies: Sequence[str] = DEFAULT_STRATEGIES,
     attention: str = "sdpa",
@@ -25,7 +30,7 @@ def inspect_model(
     tell: Callable[[str], None] = lambda text: None,
     process: MeasuringProcess | None = None,
 ) -> InspectionRecord:
-    """Ask `process`, or one that lives for this request alone.
+    """Ask `process`, or one that lives for this request alone. The record's versions say by what code it was made.
 
     Raises Refusal (the model cannot be inspected), ProcessDied, ProcessHung or Cancelled.
     """
@@ -43,4 +48,18 @@ def inspect_model(
             strategies=list(strategies),
             attention=attention,
         )
-    return InspectionRecord.from_json(data)
+    record = InspectionRecord.from_json(data)
+    return replace(record, versions={**record.versions, "inspection": inspection_code()})
+
+
+@contextmanager
+def deaths_refused(spec: ModelSpec) -> Iterator[None]:
+    """Inside, a measuring process that ends without an answer becomes Refusal("not_inspected")."""
+    try:
+        yield
+    except (ProcessDied, ProcessHung) as death:
+        raise Refusal(
+            "not_inspected",
+            f"The process that reads “{spec.name}” ended without an answer ({death}).",
+            "Try again; if it ends again, the model needs more memory to be read than this machine has.",
+        ) from death

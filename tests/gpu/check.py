@@ -18,7 +18,7 @@ import torch
 from jobs.measuring.cpu_memory import CpuMemory
 from jobs.measuring.cuda_memory import CudaMemory, context_bytes, device_used_bytes, used_before_bytes
 from jobs.measuring.devices import device as device_called
-from jobs.measuring.environment import versions
+from jobs.measuring.libraries import versions
 from jobs.measuring.loading import LoadedModel, load_model
 from jobs.measuring.measure import Measurer
 from jobs.measuring.outcomes import failure_of

@@ -1,10 +1,18 @@
 """The size command: its figures, its table, and every bad value refused with exit code 2."""
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
+from time import monotonic
+from typing import Any
 
 import pytest
 from django.core.management import load_command_class
+
+from jobs.management.commands import size
+from tests.sizing.records import GROWING, record
 
 LLAMA_8B = ["Llama-3.1-8B", "--tokens", "16000", "128000", "--dtype", "float16"]
 
@@ -61,6 +69,7 @@ def test_a_strategy_that_the_model_cannot_take_is_refused(capsys: pytest.Capture
         (["gpt2", "--tokens"], "bad_arguments"),
         (["gpt2", "--sequences", "0"], "bad_arguments"),
         (["gpt2", "--no-such-flag"], "bad_arguments"),
+        (["gpt2", "--attention", "org/kernel"], "bad_arguments"),
         ([], "bad_arguments"),
         (["gpt2", "--dtype", "int8"], "unknown_dtype"),
         (["gpt2", "--strategy", "magic"], "unknown_strategy"),
@@ -85,3 +94,50 @@ def test_a_bad_value_is_refused_in_json_and_in_words(
 def test_a_folder_without_a_config_is_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     code, out, _ = run(capsys, str(tmp_path), "--json")
     assert (code, json.loads(out)["error"]["code"]) == (2, "no_config")
+
+
+SECOND_TIME = """
+import sys
+from django.core.management import execute_from_command_line
+execute_from_command_line(["manage.py", "size", "SmolLM2-135M", "--tokens", "100", "--json"])
+assert not {"torch", "transformers"} & set(sys.modules), "the answer needed torch"
+"""
+
+
+def test_a_model_read_before_is_sized_in_a_moment_without_torch(
+    capsys: pytest.CaptureFixture[str], settings: Any
+) -> None:
+    code, first, _ = run(capsys, "SmolLM2-135M", "--tokens", "100", "--json")
+    assert code == 0
+    began_s = monotonic()
+    again = subprocess.run(
+        [sys.executable, "-c", SECOND_TIME],
+        env=os.environ | {"DATA": str(settings.DATA_DIR), "DJANGO_SETTINGS_MODULE": "kvportal.settings"},
+        capture_output=True,
+        check=True,
+        text=True,
+        timeout=60,
+    )
+    assert monotonic() - began_s < 5 * 2
+    assert json.loads(again.stdout) == json.loads(first)
+
+
+def test_a_record_is_made_anew_only_when_asked(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, settings: Any, tmp_path: Path
+) -> None:
+    settings.RECORDS_DIR = tmp_path
+    made: list[str] = []
+    monkeypatch.setattr(size, "_inspected", lambda spec, asked: made.append(spec.name) or record(GROWING))
+    for more, times in (([], 1), ([], 1), (["--fresh"], 2)):
+        code, out, _ = run(capsys, "SmolLM2-135M", "--tokens", "100", "--json", *more)
+        assert (code, json.loads(out)["parameters"], len(made)) == (0, record(GROWING).parameters, times)
+
+
+def test_eager_attention_needs_its_scores(capsys: pytest.CaptureFixture[str]) -> None:
+    def working(attention: str) -> int:
+        _, out, _ = run(capsys, "SmolLM2-135M", "--tokens", "4096", "--attention", attention, "--json")
+        point = json.loads(out)["points"][0]
+        return int(point["working_bytes"])
+
+    scores_bytes = 9 * 4096 * 4096 * 2
+    assert working("eager") > working("sdpa") + scores_bytes

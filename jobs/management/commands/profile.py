@@ -21,9 +21,10 @@ from jobs.procedure.question import Question
 from jobs.procedure.question_check import refuse_impossible
 from jobs.procedure.run import answer
 from jobs.running.bench import ProcessBench
-from jobs.running.inspection import inspect_model
+from jobs.running.inspection import deaths_refused, inspect_model
+from jobs.running.kept_records import KeptRecords
 from jobs.running.model_source import resolve_model
-from jobs.running.process import MeasuringProcess, ProcessDied, ProcessHung
+from jobs.running.process import MeasuringProcess
 from jobs.sizing.model_spec import ModelSpec
 from jobs.sizing.record import InspectionRecord
 from jobs.sizing.refusal import Refusal
@@ -99,25 +100,27 @@ class Command(AnsweringCommand):
 
 def _inspected(spec: ModelSpec, question: Question, interrupt: Interrupt, progress: Progress) -> InspectionRecord:
     progress.tell("reading the model's layers")
-    try:
-        with MeasuringProcess(python=settings.MEASURING_PYTHON, cancelled=interrupt) as process:
-            refuse_device(question, process.hello["devices"])
-            record = inspect_model(
-                spec,
-                dtypes=(question.dtype,),
-                sequences=(question.sequences,),
-                strategies=tuple(dict.fromkeys(str(strategy) for strategy in (BASELINE, *question.strategies))),
-                attention=question.attention,
-                cancelled=interrupt,
-                tell=progress.tell,
-                process=process,
-            )
-    except (ProcessDied, ProcessHung) as death:
-        raise Refusal(
-            "not_inspected",
-            f"The process that reads “{spec.name}” ended without an answer ({death}).",
-            "Try again; if it ends again, the model needs more memory to be read than this machine has.",
-        ) from death
+    strategies = tuple(dict.fromkeys((BASELINE, *question.strategies)))
+    with deaths_refused(spec), MeasuringProcess(python=settings.MEASURING_PYTHON, cancelled=interrupt) as process:
+        refuse_device(question, process.hello["devices"])
+        inspect = partial(
+            inspect_model,
+            spec,
+            dtypes=(question.dtype,),
+            strategies=tuple(map(str, strategies)),
+            attention=question.attention,
+            cancelled=interrupt,
+            tell=progress.tell,
+            process=process,
+        )
+        record = KeptRecords(settings.RECORDS_DIR, python=settings.MEASURING_PYTHON).serve(
+            spec,
+            dtype=question.dtype,
+            strategies=strategies,
+            attention=question.attention,
+            inspect=inspect,
+            tell=progress.tell,
+        )
     refuse_impossible(question, record)
     return record
 

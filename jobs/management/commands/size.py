@@ -9,14 +9,15 @@ from django.core.management.base import CommandParser
 from jobs.management.answering_command import AnsweringCommand
 from jobs.management.size_arguments import Asked, add_arguments, asked_of
 from jobs.management.size_text import size_text
-from jobs.running.inspection import inspect_model
+from jobs.running.inspection import deaths_refused, inspect_model
+from jobs.running.kept_records import KeptRecords
 from jobs.running.model_source import resolve_model
-from jobs.running.process import MeasuringProcess, ProcessDied, ProcessHung
+from jobs.running.process import MeasuringProcess
 from jobs.sizing.budgets import SizedPoint, size_point, weights_bytes
 from jobs.sizing.layer_counts import layer_counts, window_tokens
 from jobs.sizing.model_spec import ModelSpec
 from jobs.sizing.record import InspectionRecord
-from jobs.sizing.refusal import Refusal
+from jobs.sizing.strategy import BASELINE
 
 
 class Command(AnsweringCommand):
@@ -28,32 +29,47 @@ class Command(AnsweringCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         asked = asked_of(options)
         spec = resolve_model(asked.model, models_dir=settings.MODELS_DIR, any_folder=True)
-        record = _inspected(spec, asked)
+        record = self._record(spec, asked)
         points = [
-            size_point(record, tokens=tokens, sequences=asked.sequences, dtype=asked.dtype, strategy=asked.strategy)
+            size_point(
+                record,
+                tokens=tokens,
+                sequences=asked.sequences,
+                dtype=asked.dtype,
+                strategy=asked.strategy,
+                attention=asked.attention,
+            )
             for tokens in asked.tokens
         ]
         answer = answer_json(record, asked, points)
         self.stdout.write(json.dumps(answer) if options["json"] else size_text(answer))
 
+    def _record(self, spec: ModelSpec, asked: Asked) -> InspectionRecord:
+        def inspect() -> InspectionRecord:
+            return _inspected(spec, asked)
+
+        kept = KeptRecords(settings.RECORDS_DIR, python=settings.MEASURING_PYTHON)
+        if asked.fresh:
+            return kept.keep(spec, inspect())
+        return kept.serve(
+            spec,
+            dtype=asked.dtype,
+            strategies=(BASELINE, asked.strategy),
+            attention=asked.attention,
+            inspect=inspect,
+            tell=self.stderr.write,
+        )
+
 
 def _inspected(spec: ModelSpec, asked: Asked) -> InspectionRecord:
-    try:
-        with MeasuringProcess(python=settings.MEASURING_PYTHON) as process:
-            return inspect_model(
-                spec,
-                dtypes=(asked.dtype,),
-                sequences=(asked.sequences,),
-                tokens=asked.tokens,
-                strategies=(str(asked.strategy),),
-                process=process,
-            )
-    except (ProcessDied, ProcessHung) as death:
-        raise Refusal(
-            "not_inspected",
-            f"The process that reads “{spec.name}” ended without an answer ({death}).",
-            "Try again; if it ends again, the model needs more memory to be read than this machine has.",
-        ) from death
+    with deaths_refused(spec), MeasuringProcess(python=settings.MEASURING_PYTHON) as process:
+        return inspect_model(
+            spec,
+            dtypes=(asked.dtype,),
+            strategies=(str(asked.strategy),),
+            attention=asked.attention,
+            process=process,
+        )
 
 
 def answer_json(record: InspectionRecord, asked: Asked, points: list[SizedPoint]) -> dict[str, Any]:

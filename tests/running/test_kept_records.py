@@ -1,0 +1,108 @@
+"""Records kept as files: found again while nothing that they came from has changed."""
+
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from jobs.running import kept_records
+from jobs.running.kept_records import KeptRecords
+from jobs.running.libraries import library_versions
+from jobs.sizing.model_spec import ModelKind, ModelSpec
+from jobs.sizing.record import InspectionRecord
+from jobs.sizing.refusal import Refusal
+from tests.sizing.records import GROWING, record, strategy
+
+RECORD = record(GROWING)
+BUILT_IN = ModelSpec(kind=ModelKind.ARCHITECTURE, name="tiny", config={"model_type": "llama"}, random_weights=True)
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> KeptRecords:
+    return KeptRecords(tmp_path / "records", python=sys.executable)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> ModelSpec:
+    path = tmp_path / "model"
+    path.mkdir()
+    (path / "config.json").write_text('{"model_type": "llama"}')
+    return ModelSpec(kind=ModelKind.FOLDER, name="model", path=str(path))
+
+
+def test_a_kept_record_is_found_again_by_another_process_s_store(kept: KeptRecords, tmp_path: Path) -> None:
+    kept.keep(BUILT_IN, RECORD)
+    assert KeptRecords(tmp_path / "records", python=sys.executable).find(BUILT_IN) == RECORD
+
+
+def test_another_config_is_another_model(kept: KeptRecords) -> None:
+    kept.keep(BUILT_IN, RECORD)
+    assert kept.find(replace(BUILT_IN, config={"model_type": "llama", "hidden_size": 8})) is None
+
+
+@pytest.mark.parametrize("change", ["config.json", "model.safetensors"])
+def test_a_folder_s_record_ends_with_a_change_of_its_files(kept: KeptRecords, folder: ModelSpec, change: str) -> None:
+    kept.keep(folder, RECORD)
+    assert kept.find(folder) == RECORD
+    (Path(str(folder.path)) / change).write_text('{"model_type": "gpt2"}')
+    assert kept.find(folder) is None
+
+
+@pytest.mark.parametrize("name", ["library_versions", "inspection_code"])
+def test_a_record_ends_with_other_libraries_and_with_other_code(
+    kept: KeptRecords, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept.keep(BUILT_IN, RECORD)
+    monkeypatch.setattr(kept_records, name, lambda *_: {"transformers": "6.0.0"})
+    assert kept.find(BUILT_IN) is None
+
+
+def test_a_hub_model_without_a_cached_config_has_no_record_yet(kept: KeptRecords) -> None:
+    hub = ModelSpec(kind=ModelKind.HUB, name="no-such-organisation/no-such-model")
+    assert kept.find(hub) is None
+    assert kept.keep(hub, RECORD) == RECORD
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", "null", '{"layers": 3}', '{"layers": [], "rungs": [{}]}'])
+def test_a_file_that_cannot_be_read_as_a_record_is_none(kept: KeptRecords, tmp_path: Path, content: str) -> None:
+    kept.keep(BUILT_IN, RECORD)
+    (file,) = (tmp_path / "records").iterdir()
+    file.write_text(content)
+    assert kept.find(BUILT_IN) is None
+    kept.keep(BUILT_IN, RECORD)
+    assert InspectionRecord.from_json(json.loads(file.read_text())) == RECORD
+
+
+def test_what_is_kept_serves_and_what_is_missing_is_added(kept: KeptRecords) -> None:
+    part = replace(RECORD, rungs=tuple(rung for rung in RECORD.rungs if rung.strategy == "default"))
+    static = replace(RECORD, rungs=tuple(rung for rung in RECORD.rungs if rung.strategy == "static"))
+    default, other = strategy("default"), strategy("static")
+    assert kept.serve(BUILT_IN, dtype="bfloat16", strategies=(default,), inspect=lambda: part) == part
+    assert kept.serve(BUILT_IN, dtype="bfloat16", strategies=(default,), inspect=pytest.fail) == part
+    both = kept.serve(BUILT_IN, dtype="bfloat16", strategies=(default, other), inspect=lambda: static)
+    assert set(both.rungs) == {*part.rungs, *static.rungs}
+    assert kept.serve(BUILT_IN, dtype="float16", strategies=(default, other), inspect=pytest.fail) == both
+
+
+def test_a_folder_that_cannot_be_written_costs_only_the_keeping(tmp_path: Path) -> None:
+    (tmp_path / "records").write_text("a file where the folder should be")
+    told: list[str] = []
+    store = KeptRecords(tmp_path / "records", python=sys.executable)
+    found = store.serve(
+        BUILT_IN, dtype="bfloat16", strategies=(strategy("default"),), inspect=lambda: RECORD, tell=told.append
+    )
+    assert found == RECORD
+    assert "could not be kept" in told[0]
+
+
+def test_a_python_that_does_not_answer_is_refused() -> None:
+    with pytest.raises(Refusal) as refused:
+        library_versions("/no/such/python")
+    assert refused.value.code == "measuring_died"
+    assert "MEASURING_PYTHON" in refused.value.hint
+
+
+def test_the_measuring_python_tells_its_libraries() -> None:
+    assert {"python", "torch", "transformers"} <= library_versions(sys.executable).keys()
