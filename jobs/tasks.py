@@ -10,7 +10,7 @@ from jobs.models import Worker
 from jobs.models.worker import worker_name
 from jobs.services.claim import run_claim
 from jobs.services.execute import run_execute
-from jobs.services.model_entry import model_entry_inspect
+from jobs.services.model_reading import model_entry_inspect
 
 logger = logging.getLogger(__name__)
 

@@ -9,6 +9,7 @@ from jobs.models.choices import EntryState
 class ModelEntry(models.Model):
     """`spec` is a ModelSpec and `record` an InspectionRecord, both as JSON; `error` a Refusal.
 
+    dtypes: the precisions that somebody asked about beside the first, for which the model is read too.
     woken_at: when an inspection was last asked for; attempts: how often one was begun since it was last settled.
     """
 
@@ -19,6 +20,7 @@ class ModelEntry(models.Model):
     state = models.CharField(max_length=10, choices=EntryState.choices, default=EntryState.WAITING)
     record = models.JSONField(null=True)
     error = models.JSONField(null=True)
+    dtypes = models.JSONField(default=list)
     config_hash = models.CharField(max_length=64, blank=True, default="")
     requested_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="model_entries"

@@ -4,6 +4,23 @@ from jobs.sizing.strategy import Strategy
 
 HEADROOM_PERCENT = 10
 STRATEGIES = ("static", "quantized:hqq:8", "quantized:hqq:4", "quantized:quanto:4", "chunked:512")
+OFFERED = tuple(
+    Strategy.parse(name)
+    for name in (
+        "default",
+        "chunked:512",
+        "static",
+        "quantized:hqq:4",
+        "quantized:hqq:8",
+        "quantized:quanto:4",
+        "offloaded",
+        "offloaded_static",
+        "quantized:fp8",
+        "quantized:hqq:2",
+        "quantized:quanto:2",
+    )
+)
+"""What a question may be asked about without naming it, in the order in which a model is read for them."""
 TYPICAL_PART = 4
 OFFLOADED = ("offloaded", "offloaded_static")
 

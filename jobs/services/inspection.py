@@ -3,15 +3,16 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from django.db import transaction
 from django.utils import timezone
 
 from jobs.models import EntryState, ModelEntry
 from jobs.procedure.question import Question
-from jobs.sizing.budgets import refusal_of
+from jobs.running.inspection_code import inspection_code
+from jobs.sizing.coverage import covers, together
 from jobs.sizing.model_spec import ModelSpec
-from jobs.sizing.record import InspectionRecord, PeakRung, Phase
+from jobs.sizing.record import InspectionRecord
 from jobs.sizing.strategy import BASELINE, Strategy
-from jobs.sizing.working import rung_name
 
 Inspect = Callable[..., InspectionRecord]
 
@@ -24,62 +25,41 @@ def record_for(
     `how` goes to `inspect` (jobs.running.inspection.inspect_model): cancelled, process.
     """
     kept = InspectionRecord.from_json(entry.record) if entry.record else None
-    if kept is not None and _is_of(kept, versions) and _covers(kept, question):
+    strategies = tuple(dict.fromkeys((BASELINE, *question.strategies)))
+    if kept is not None and is_of(kept, versions) and _covers(kept, question, strategies):
         return kept
     record = inspect(
         ModelSpec.from_json(entry.spec),
         dtypes=(question.dtype,),
-        sequences=(question.sequences,),
-        strategies=tuple(dict.fromkeys([str(BASELINE), *map(str, question.strategies)])),
+        strategies=tuple(map(str, strategies)),
         attention=question.attention,
         **how,
     )
     return record_keep(entry=entry, record=record)
 
 
+@transaction.atomic
 def record_keep(*, entry: ModelEntry, record: InspectionRecord) -> InspectionRecord:
     """Keep it, with what an earlier pass of the same libraries over the same config found beside it."""
-    kept = InspectionRecord.from_json(entry.record) if entry.record else None
-    if kept is not None and kept.config_hash == record.config_hash and kept.versions == record.versions:
-        record = _together(kept, record)
+    before = ModelEntry.objects.select_for_update().get(pk=entry.pk).record
+    whole = together(InspectionRecord.from_json(before), record) if before else record
     ModelEntry.objects.filter(pk=entry.pk).update(
         state=EntryState.READY,
-        record=record.as_json(),
+        record=whole.as_json(),
         error=None,
-        config_hash=record.config_hash,
+        config_hash=whole.config_hash,
         attempts=0,
         inspected_at=timezone.now(),
     )
     entry.refresh_from_db()
-    return record
+    return whole
 
 
-def _is_of(record: InspectionRecord, versions: Mapping[str, str]) -> bool:
-    """A worker that was not asked yet contradicts nothing."""
-    return all(versions.get(name, version) == version for name, version in record.versions.items())
+def is_of(record: InspectionRecord, versions: Mapping[str, str]) -> bool:
+    """Whether the record came from this program's code and from these libraries, as far as they are known."""
+    now = {**versions, "inspection": inspection_code()}
+    return all(now.get(name, version) == version for name, version in record.versions.items())
 
 
-def _covers(record: InspectionRecord, question: Question) -> bool:
-    if question.dtype not in record.weights_bytes:
-        return False
-    wanted = [s for s in (BASELINE, *question.strategies) if refusal_of(record, s) is None]
-    return all(_has_rungs(record, strategy, phase, question) for strategy in wanted for phase in Phase)
-
-
-def _has_rungs(record: InspectionRecord, strategy: Strategy, phase: Phase, question: Question) -> bool:
-    wanted = (phase, rung_name(strategy, phase), question.dtype, question.attention)
-    return any((rung.phase, rung.strategy, rung.dtype, rung.attention) == wanted for rung in record.rungs)
-
-
-def _together(kept: InspectionRecord, fresh: InspectionRecord) -> InspectionRecord:
-    rungs = {_key(rung): rung for rung in (*kept.rungs, *fresh.rungs)}
-    data = fresh.as_json() | {
-        "rungs": [vars(rung) for rung in rungs.values()],
-        "weights_bytes": {**kept.weights_bytes, **fresh.weights_bytes},
-        "refusals": {**kept.refusals, **fresh.refusals},
-    }
-    return InspectionRecord.from_json(data)
-
-
-def _key(rung: PeakRung) -> tuple[Phase, str, str, str, int, int]:
-    return rung.phase, rung.strategy, rung.dtype, rung.attention, rung.sequences, rung.tokens
+def _covers(record: InspectionRecord, question: Question, strategies: tuple[Strategy, ...]) -> bool:
+    return covers(record, dtype=question.dtype, strategies=strategies, attention=question.attention)

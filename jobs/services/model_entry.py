@@ -1,27 +1,20 @@
-"""Models are asked for, inspected, and refused with a reason."""
+"""Models are asked for, and refused with a reason."""
 
-import logging
 from functools import partial
-from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
-from django.db.models import F
 from django.utils import timezone
 
 from jobs.models import EntryState, ModelEntry
 from jobs.models.heartbeat import WAKE_AGAIN_AFTER_S, silent_since
-from jobs.running.inspection import inspect_model
 from jobs.running.model_source import resolve_model
-from jobs.services.inspection import Inspect, record_keep
-from jobs.services.measuring import measuring_process
 from jobs.services.presentable import presentable
 from jobs.services.wake import model_inspect_send
 from jobs.sizing.model_spec import ModelSpec
 from jobs.sizing.refusal import Refusal
 
-logger = logging.getLogger(__name__)
 MOST_INSPECTIONS = 3  # begun and never ended: then the inspecting kills its worker
 
 
@@ -46,7 +39,8 @@ def _request(spec: ModelSpec, user: User | None) -> ModelEntry:
         defaults={"spec": spec.as_json(), "requested_by": user},
     )
     changed = not made and entry.spec != spec.as_json()
-    if made or changed or entry.state == EntryState.REFUSED or _is_forgotten(entry):
+    lost = entry.state == EntryState.WAITING and was_forgotten(entry)
+    if made or changed or lost or entry.state == EntryState.REFUSED:
         entry.spec = spec.as_json()
         entry.attempts = 0
         entry.error = None
@@ -57,40 +51,18 @@ def _request(spec: ModelSpec, user: User | None) -> ModelEntry:
     return entry
 
 
-def _is_forgotten(entry: ModelEntry) -> bool:
-    unanswered = silent_since(timezone.now(), WAKE_AGAIN_AFTER_S)
-    return entry.state == EntryState.WAITING and (entry.woken_at is None or entry.woken_at < unanswered)
-
-
-def model_entry_inspect(entry_id: int, *, inspect: Inspect = inspect_model) -> None:
-    """Inspect a waiting model and keep the record, or the reason why there is none."""
-    waiting = ModelEntry.objects.filter(pk=entry_id, state=EntryState.WAITING)
-    if not waiting.update(attempts=F("attempts") + 1):
-        return
-    entry = ModelEntry.objects.get(pk=entry_id)
-    try:
-        with measuring_process() as process:
-            record = inspect(ModelSpec.from_json(entry.spec), process=process)
-        record_keep(entry=entry, record=record)
-    except Refusal as refusal:
-        _refuse(entry, refusal.as_json())
-    except Exception:
-        logger.exception("the inspection of %s failed", entry)
-        _refuse(entry, _internal(entry))
+def was_forgotten(entry: ModelEntry) -> bool:
+    """Whether its last wake-up must have been lost."""
+    return entry.woken_at is None or entry.woken_at < silent_since(timezone.now(), WAKE_AGAIN_AFTER_S)
 
 
 def model_entry_give_up(*, entry: ModelEntry) -> None:
     message = f"The inspection of {entry} was begun {entry.attempts} times and never ended."
     hint = "See the inspecting worker's log; the model may need more CPU RAM than there is."
-    _refuse(entry, Refusal("inspection_lost", message, hint).as_json())
+    model_entry_refuse(entry=entry, error=Refusal("inspection_lost", message, hint).as_json())
 
 
-def _refuse(entry: ModelEntry, error: dict[str, str]) -> None:
+def model_entry_refuse(*, entry: ModelEntry, error: dict[str, str]) -> None:
     ModelEntry.objects.filter(pk=entry.pk, state=EntryState.WAITING).update(
         state=EntryState.REFUSED, error=presentable(error, words=True)
     )
-
-
-def _internal(entry: ModelEntry) -> dict[str, Any]:
-    message = f"The inspection of {entry} stopped for a reason that was not foreseen."
-    return Refusal("internal", message, "The inspecting worker's log has the details; then ask again.").as_json()

@@ -5,12 +5,11 @@ import pytest
 from django.utils import timezone
 
 from jobs.models import EntryState, ModelEntry
-from jobs.selectors.model_entry import record_of
 from jobs.services import model_entry as service
-from jobs.services.model_entry import model_entry_inspect, model_entry_request
+from jobs.services.model_entry import model_entry_request
 from jobs.sizing.model_spec import ModelKind, ModelSpec
 from jobs.sizing.refusal import Refusal
-from tests.factories import make_entry, make_record, make_user
+from tests.factories import make_entry, make_user
 from tests.services.threads import at_once
 
 pytestmark = pytest.mark.django_db
@@ -29,19 +28,6 @@ def resolve(text: str, *, revision: str | None, **_: Any) -> ModelSpec:
     if text.startswith("no"):
         raise Refusal("unknown_model", "There is no such model.", "Check its name.")
     return ModelSpec(kind=ModelKind.HUB, name=text, revision=revision)
-
-
-class Process:
-    def __enter__(self) -> "Process":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        pass
-
-
-@pytest.fixture
-def without_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(service, "measuring_process", Process)
 
 
 def test_a_model_asked_for_waits_for_its_inspection(asked: list[int], django_capture_on_commit_callbacks: Any) -> None:
@@ -87,35 +73,3 @@ def test_a_waiting_model_is_woken_again_only_when_its_wake_up_was_lost(
 def test_two_who_ask_at_once_get_the_same() -> None:
     first, second = at_once(*[lambda: model_entry_request(text="org/one")] * 2)
     assert first == second == ModelEntry.objects.get()
-
-
-@pytest.mark.usefixtures("without_process")
-def test_an_inspection_ends_with_a_record() -> None:
-    entry = make_entry("org/one", inspected=False)
-    model_entry_inspect(entry.pk, inspect=lambda spec, **_: make_record(model=spec.name))
-    entry.refresh_from_db()
-    assert (entry.state, entry.attempts) == (EntryState.READY, 0)
-    assert record_of(entry) == make_record(model="org/one") and entry.inspected_at is not None
-
-
-@pytest.mark.usefixtures("without_process")
-@pytest.mark.parametrize(
-    ("error", "code"), [(Refusal("gated", "In /srv/models/x.", "Ask."), "gated"), (ZeroDivisionError(), "internal")]
-)
-def test_an_inspection_ends_with_a_reason(error: Exception, code: str) -> None:
-    def inspect(spec: ModelSpec, **_: Any) -> Any:
-        raise error
-
-    entry = make_entry(inspected=False)
-    model_entry_inspect(entry.pk, inspect=inspect)
-    entry.refresh_from_db()
-    assert entry.state == EntryState.REFUSED and entry.error["code"] == code and entry.error["hint"]
-    assert "/srv" not in entry.error["message"]
-
-
-def test_a_second_delivery_inspects_nothing() -> None:
-    entry = make_entry()
-    before = ModelEntry.objects.values().get()
-    model_entry_inspect(entry.pk, inspect=pytest.fail)
-    model_entry_inspect(10**6, inspect=pytest.fail)
-    assert ModelEntry.objects.values().get() == before
