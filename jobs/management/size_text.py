@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from jobs.sizing.stored import stored_sentence
 from jobs.sizing.units import bytes_text
 
 HEADINGS = ("tokens", "sequences", "strategy", "KV cache", "KV after prompt", "working", "peak", "in", "CPU RAM")
@@ -23,10 +24,17 @@ def _about(answer: Mapping[str, Any]) -> Sequence[str]:
     return (
         f"{answer['model']} ({answer['model_type']}), estimated with transformers {answer['transformers']}",
         f"parameters      {answer['parameters']:,}",
-        f"weights         {bytes_text(answer['weights_bytes'])} in {answer['dtype']}",
+        *_weights(answer),
         f"native context  {native}",
         f"layers          {layers}{window}",
     )
+
+
+def _weights(answer: Mapping[str, Any]) -> Sequence[str]:
+    size, stored = bytes_text(answer["weights_bytes"]), answer["weights"]
+    if stored is None:
+        return (f"weights         {size} in {answer['dtype']}",)
+    return f"weights         {size}", f"stored as       {stored_sentence(stored, answer['dtype'])}"
 
 
 def _row(point: Mapping[str, Any]) -> tuple[str, ...]:

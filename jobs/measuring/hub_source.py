@@ -1,13 +1,21 @@
 """A Hub model's config.json, fetched or found in the local cache; quick to say when the Hub cannot be reached."""
 
+from contextlib import suppress
 from pathlib import Path
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
-from huggingface_hub import constants, hf_hub_download
-from huggingface_hub.errors import HFValidationError, RemoteEntryNotFoundError
+from httpx2 import HTTPError as ClientError
+from huggingface_hub import constants, get_safetensors_metadata, hf_hub_download, try_to_load_from_cache
+from huggingface_hub.errors import (
+    HFValidationError,
+    NotASafetensorsRepoError,
+    RemoteEntryNotFoundError,
+    SafetensorsParsingError,
+)
 
 from jobs.measuring.load_refusals import load_refusal
+from jobs.measuring.stored_headers import FileTensor, folder_tensors
 from jobs.sizing.model_spec import ModelSpec
 from jobs.sizing.refusal import Refusal
 
@@ -55,3 +63,26 @@ def hub_config(spec: ModelSpec) -> Path:
     except OSError as error:
         raise load_refusal(error, spec) from error
     return Path(path)
+
+
+def hub_tensors(spec: ModelSpec) -> tuple[FileTensor, ...] | None:
+    """Every tensor of the model's safetensors: from the local cache where it is whole there, else asked of the Hub.
+
+    None where neither can tell; only the files' headers are fetched.
+    """
+    config = try_to_load_from_cache(spec.name, "config.json", revision=spec.revision)
+    if isinstance(config, str):
+        with suppress(Refusal):
+            if found := folder_tensors(spec.name, Path(config).parent):
+                return found
+    if not hub_is_reachable():
+        return None
+    try:
+        headers = get_safetensors_metadata(spec.name, revision=spec.revision, timeout=PATIENCE_S)
+    except (ClientError, NotASafetensorsRepoError, OSError, SafetensorsParsingError):
+        return None
+    return tuple(
+        FileTensor(name=name, elements=info.parameter_count, stored_bytes=info.data_offsets[1] - info.data_offsets[0])
+        for file in headers.files_metadata.values()
+        for name, info in file.tensors.items()
+    )

@@ -14,6 +14,8 @@ from jobs.measuring.meta_model import BUILD_ERRORS, broken, build_config, config
 from jobs.measuring.meta_subject import READ_DTYPE, Subject
 from jobs.measuring.meta_weights import parameters, weights_bytes
 from jobs.measuring.native_context import native_context
+from jobs.measuring.stored_weights import stored_weights
+from jobs.measuring.weight_source import draws_random_weights
 from jobs.sizing.budgets import refusal_of
 from jobs.sizing.model_spec import ModelSpec
 from jobs.sizing.record import InspectionRecord, PeakRung, Phase
@@ -34,8 +36,8 @@ def inspect_model_spec(
 ) -> InspectionRecord:
     """Build the model on meta, fill caches, and record layers, weights and peaks.
 
-    Raises Refusal: unknown_model_type, needs_remote_code, no_config, broken_config, no_cache, offline, gated,
-    model_not_found, bad_token, unknown_strategy, unknown_dtype.
+    Raises Refusal: unknown_model_type, needs_remote_code, no_config, broken_config, no_cache, missing_weights,
+    broken_weights, split_gguf, offline, gated, model_not_found, bad_token, unknown_strategy, unknown_dtype.
     """
     chosen = [Strategy.parse(text) for text in strategies]
     for dtype in dtypes:
@@ -53,6 +55,9 @@ def inspect_model_spec(
 
 def _record(spec: ModelSpec, fields: Mapping[str, Any], subject: Subject, dtypes: Sequence[str]) -> InspectionRecord:
     model = subject.model(READ_DTYPE)
+    unpacked_bytes = {
+        dtype: weights_bytes(subject.model(dtype), getattr(torch, dtype)) for dtype in (READ_DTYPE, *dtypes)
+    }
     return InspectionRecord(
         model=spec.name,
         model_type=str(fields["model_type"]),
@@ -60,14 +65,14 @@ def _record(spec: ModelSpec, fields: Mapping[str, Any], subject: Subject, dtypes
         config_hash=config_hash(subject.config),
         versions=versions(),
         parameters=parameters(model),
-        weights_bytes={
-            dtype: weights_bytes(subject.model(dtype), getattr(torch, dtype)) for dtype in (READ_DTYPE, *dtypes)
-        },
+        weights_bytes=unpacked_bytes,
         native_context=native_context(subject.text_config, fields),
         vocabulary=int(subject.text_config.vocab_size),
         layers=subject.layers,
         rungs=(),
         refusals=strategy_refusals(subject.text_config, subject.layers),
+        stored=stored_weights(spec, subject.config, model, unpacked_bytes, subject.new_model),
+        random_weights=draws_random_weights(spec),
     )
 
 

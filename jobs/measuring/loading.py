@@ -1,4 +1,4 @@
-"""A model from its spec: real weights from safetensors, or an architecture's with random ones."""
+"""A model from its spec: real weights from safetensors or GGUF, or an architecture's with random ones."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,17 +7,19 @@ from time import perf_counter
 from typing import Any
 
 import torch
-from transformers import AutoConfig, AutoModelForCausalLM, GenerationConfig
+from transformers import AutoConfig, AutoModelForCausalLM, GenerationConfig, GgufConfig
 
 from jobs.measuring.hub_source import hub_is_reachable
 from jobs.measuring.load_refusals import LOAD_ERRORS, load_refusal
 from jobs.measuring.random_weights import SEED, RepeatedDraws
+from jobs.measuring.stored_gguf import whole_gguf
+from jobs.measuring.stored_headers import folder_tensors, missing_weights
+from jobs.measuring.weight_source import draws_random_weights, has_pickles, has_safetensors
 from jobs.measuring.weights import weights_bytes
 from jobs.sizing.model_spec import ModelKind, ModelSpec
 from jobs.sizing.refusal import Refusal
 from jobs.sizing.units import dtype_bytes
 
-PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt")
 TRUSTED = {"trust_remote_code": False}
 
 
@@ -70,21 +72,14 @@ def read_config(spec: ModelSpec) -> Any:
 
 
 def uses_random_weights(spec: ModelSpec) -> bool:
-    """An architecture, or a folder that holds no weights; a folder of pickles alone is refused."""
-    if spec.random_weights or spec.kind is ModelKind.ARCHITECTURE:
-        return True
-    if spec.kind is ModelKind.HUB:
-        return False
-    folder = Path(spec.path or "")
-    if any(folder.glob("*.safetensors")):
-        return False
-    if any(found for pattern in PICKLES for found in folder.glob(pattern)):
+    """As `draws_random_weights`; raises Refusal for weights that are not loaded."""
+    if spec.kind is ModelKind.FOLDER and not spec.gguf_file and not has_safetensors(spec) and has_pickles(spec):
         raise Refusal(
             "load_failed",
             f"“{spec.name}” holds its weights as pickles, which can run code when they are read.",
             "Convert them to safetensors (save_pretrained does) and choose the model again.",
         )
-    return True
+    return draws_random_weights(spec)
 
 
 def refuse_foreign_attention(attention: str) -> None:
@@ -108,14 +103,20 @@ def _random(spec: ModelSpec, *, dtype: str, device: str, attention: str) -> Any:
 
 
 def _stored(spec: ModelSpec, *, dtype: str, device: str, attention: str) -> Any:
-    model = AutoModelForCausalLM.from_pretrained(
+    """Files are looked over first: what they lack, from_pretrained would draw at random."""
+    if spec.kind is ModelKind.FOLDER and not spec.gguf_file:
+        folder_tensors(spec.name, Path(spec.path or ""))
+    model, told = AutoModelForCausalLM.from_pretrained(
         _where(spec),
         **_source(spec),
         **TRUSTED,
         use_safetensors=True,
         dtype=getattr(torch, dtype),
         attn_implementation=attention,
+        output_loading_info=True,
     )
+    if told["missing_keys"]:
+        raise missing_weights(spec.name, sorted(told["missing_keys"]))
     return model.to(device)
 
 
@@ -124,6 +125,9 @@ def _where(spec: ModelSpec) -> str:
 
 
 def _source(spec: ModelSpec) -> dict[str, Any]:
+    if spec.gguf_file:
+        unpacked = GgufConfig(dequantize=True)  # else transformers would look for kernels to download
+        return {"local_files_only": True, "gguf_file": whole_gguf(spec), "quantization_config": unpacked}
     if spec.kind is ModelKind.FOLDER:
         return {"local_files_only": True}
     return {"revision": spec.revision or "main", "local_files_only": not hub_is_reachable()}

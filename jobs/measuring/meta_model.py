@@ -12,6 +12,7 @@ from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING, MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING
 
 from jobs.measuring.hub_source import hub_config
+from jobs.measuring.stored_gguf import gguf_config
 from jobs.sizing.model_spec import ModelKind, ModelSpec
 from jobs.sizing.refusal import Refusal
 
@@ -37,6 +38,8 @@ def config_fields(spec: ModelSpec) -> dict[str, Any]:
     """The content of the model's config.json; raises Refusal (no_config, broken_config, offline, gated, …)."""
     if spec.config is not None:
         return dict(spec.config)
+    if spec.gguf_file:
+        return dict(gguf_config(spec).to_dict())
     path = hub_config(spec) if spec.kind is ModelKind.HUB else Path(spec.path or "") / "config.json"
     try:
         fields = json.loads(path.read_text(encoding="utf-8"))
@@ -59,7 +62,7 @@ def build_config(spec: ModelSpec, fields: Mapping[str, Any]) -> Any:
     if _most_layers(fields) > MOST_LAYERS:
         raise broken(spec, f"it asks for {_most_layers(fields):,} layers")
     try:
-        if spec.kind is ModelKind.FOLDER and spec.path:
+        if spec.kind is ModelKind.FOLDER and spec.path and not spec.gguf_file:
             config = AutoConfig.from_pretrained(spec.path, trust_remote_code=False, local_files_only=True)
         else:
             config = CONFIG_MAPPING[model_type].from_dict(dict(fields))

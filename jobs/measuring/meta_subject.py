@@ -54,10 +54,12 @@ class Subject:
 
     def model(self, dtype: str) -> Any:
         if dtype not in self._models:
-            self._models[dtype] = build_model(
-                self.spec, self.config, dtype=getattr(torch, dtype), attention=self.attention
-            )
+            self._models[dtype] = self.new_model(dtype)
         return self._models[dtype]
+
+    def new_model(self, dtype: str) -> Any:
+        """One that may be changed."""
+        return build_model(self.spec, self.config, dtype=getattr(torch, dtype), attention=self.attention)
 
     @cached_property
     def text_config(self) -> Any:

@@ -6,6 +6,7 @@ from jobs.procedure.question import Question
 from jobs.sizing.budgets import RunPeak, run_peak
 from jobs.sizing.record import InspectionRecord
 from jobs.sizing.refusal import Refusal
+from jobs.sizing.stored import stays_packed
 from jobs.sizing.strategy import BASELINE, Strategy
 
 
@@ -35,7 +36,7 @@ class Estimator:
                 dtype=self.question.dtype,
                 strategy=self.strategy,
                 attention=self.question.attention,
-                as_stored=not self.record.random_weights,
+                as_stored=stays_packed(self.record, self.question.device),
             )
         return self._known[prompt]
 

@@ -1,5 +1,7 @@
 """The sentences with which a model is refused before anything is loaded."""
 
+from collections.abc import Sequence
+
 from jobs.sizing.refusal import Refusal
 
 SHOWN_CHARACTERS = 80
@@ -8,8 +10,8 @@ SHOWN_CHARACTERS = 80
 def unknown_model(text: str) -> Refusal:
     return Refusal(
         "unknown_model",
-        f"“{_shown(text)}” is no built-in architecture, folder or Hub id.",
-        "Give a built-in name such as SmolLM2-135M, a folder with a config.json, or organisation/name.",
+        f"“{_shown(text)}” is no built-in architecture, folder, GGUF file or Hub id.",
+        "Give a built-in name such as SmolLM2-135M, a folder with a config.json, a .gguf file, or organisation/name.",
     )
 
 
@@ -18,7 +20,19 @@ def no_such_folder(text: str) -> Refusal:
 
 
 def not_a_folder(text: str) -> Refusal:
-    return Refusal("unknown_model", f"“{_shown(text)}” is a file.", "Give the folder that holds config.json.")
+    return Refusal(
+        "unknown_model",
+        f"“{_shown(text)}” is a file.",
+        "Give the folder that holds config.json, or a file that ends in .gguf.",
+    )
+
+
+def several_gguf(text: str, files: Sequence[str]) -> Refusal:
+    return Refusal(
+        "several_gguf",
+        f"“{_shown(text)}” holds {len(files)} GGUF files and no config.json.",
+        f"Name the one you mean: {_shown(f'{text}/{files[0]}')}.",
+    )
 
 
 def outside_models(text: str) -> Refusal:

@@ -1,4 +1,4 @@
-"""Which model a text means: a built-in architecture, a folder, or a Hub id. Reads config.json and nothing else."""
+"""Which model a text means: a built-in architecture, a folder, a GGUF file, or a Hub id. Reads config.json alone."""
 
 import json
 import re
@@ -11,6 +11,8 @@ from jobs.sizing.model_spec import ModelKind, ModelSpec
 
 HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
 REVISION = re.compile(r"[\w.-]{1,200}", re.ASCII)
+CONFIG_FILE = "config.json"
+GGUF_SUFFIX = ".gguf"
 MOST_CONFIG_BYTES = 2**22
 MOST_CHARACTERS = 1000
 
@@ -18,11 +20,11 @@ MOST_CHARACTERS = 1000
 def resolve_model(
     text: str, *, revision: str | None = None, models_dir: Path | None = None, any_folder: bool = False
 ) -> ModelSpec:
-    """The model that `text` means: a built-in name first, then a folder, then a Hub id (`org/name` or `org/name@rev`).
+    """The model that `text` means: a built-in name first, then a folder or GGUF file, then a Hub id (`org/name@rev`).
 
-    A folder may be given by its path or by its name below `models_dir`; with symbolic links resolved it must lie
-    below `models_dir`, unless `any_folder`. Raises Refusal: unknown_model, outside_models, no_config, broken_config,
-    needs_remote_code, bad_revision.
+    A folder or file may be given by its path or by its name below `models_dir`; with symbolic links resolved it must
+    lie below `models_dir`, unless `any_folder`. Raises Refusal: unknown_model, outside_models, no_config,
+    broken_config, needs_remote_code, several_gguf, bad_revision.
     """
     name = text.strip()
     if not name or len(name) > MOST_CHARACTERS or not name.isprintable():
@@ -31,16 +33,16 @@ def resolve_model(
     if known is not None:
         config = architectures.config(known)
         return ModelSpec(kind=ModelKind.ARCHITECTURE, name=known, config=config, random_weights=True)
-    folder = _folder(name, models_dir, any_folder=any_folder)
-    if folder is None:
+    path = _path(name, models_dir, any_folder=any_folder)
+    if path is None:
         return _hub(name, revision)
     if not any_folder and models_dir is not None:
-        name = str(folder.relative_to(models_dir.resolve()))  # one folder, one name
-    return _local(name, folder)
+        name = str(path.relative_to(models_dir.resolve()))  # one folder, one name
+    return _local(name, path)
 
 
-def _folder(name: str, models_dir: Path | None, *, any_folder: bool) -> Path | None:
-    """The folder that is meant, resolved; None where the text cannot be one.
+def _path(name: str, models_dir: Path | None, *, any_folder: bool) -> Path | None:
+    """The folder or file that is meant, resolved; None where the text cannot be one.
 
     Where only models_dir is open, a path outside gets one answer, whether it exists or not.
     """
@@ -87,16 +89,34 @@ def _is_below(folder: Path, models_dir: Path | None) -> bool:
     return models_dir is not None and models_dir.resolve() in folder.parents
 
 
-def _local(name: str, folder: Path) -> ModelSpec:
-    if not folder.is_dir():
+def _local(name: str, path: Path) -> ModelSpec:
+    gguf = _gguf(name, path)
+    if gguf is not None:
+        return ModelSpec(kind=ModelKind.FOLDER, name=name, path=str(gguf.parent), gguf_file=gguf.name)
+    if not path.is_dir():
         raise refuse.not_a_folder(name)
-    _check_config(name, read_config(name, folder))
-    return ModelSpec(kind=ModelKind.FOLDER, name=name, path=str(folder))
+    _check_config(name, read_config(name, path))
+    return ModelSpec(kind=ModelKind.FOLDER, name=name, path=str(path))
+
+
+def _gguf(name: str, path: Path) -> Path | None:
+    """The GGUF file that is meant: the path itself, or the only one in a folder that holds no config.json."""
+    if path.is_file():
+        return path if path.suffix.lower() == GGUF_SUFFIX else None
+    if (path / CONFIG_FILE).exists():
+        return None
+    try:
+        files = sorted(file for file in path.iterdir() if file.suffix.lower() == GGUF_SUFFIX and file.is_file())
+    except OSError:
+        return None
+    if len(files) > 1:
+        raise refuse.several_gguf(name, [file.name for file in files])
+    return files[0] if files else None
 
 
 def read_config(name: str, folder: Path) -> dict[str, Any]:
     """The content of the folder's config.json; raises Refusal (no_config, broken_config)."""
-    path = folder / "config.json"
+    path = folder / CONFIG_FILE
     if not path.is_file():
         raise refuse.no_config(name)
     try:

@@ -14,12 +14,16 @@ class ModelKind(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class ModelSpec:
-    """`config` is the full config of a built-in architecture; `path` the resolved folder of a local model."""
+    """`config` is the full config of a built-in architecture; `path` the resolved folder of a local model.
+
+    gguf_file: the name of the file in that folder, where the model is one GGUF file.
+    """
 
     kind: ModelKind
     name: str
     revision: str | None = None
     path: str | None = None
+    gguf_file: str | None = None
     config: Mapping[str, Any] | None = None
     random_weights: bool = False
 
@@ -33,6 +37,7 @@ class ModelSpec:
             name=data["name"],
             revision=data.get("revision"),
             path=data.get("path"),
+            gguf_file=data.get("gguf_file"),
             config=data.get("config"),
             random_weights=bool(data.get("random_weights", False)),
         )

@@ -99,19 +99,23 @@ Ladders = Mapping[int, tuple[Point, ...]]
 class StoredWeights:
     """How the model's files hold the weights, or would by its config, where that is not the compute precision.
 
-    method: "fp8", "mxfp4", "bitsandbytes", "gptq", "awq", "gguf", …; bits: of one packed weight.
+    method: "fp8", "mxfp4", "bitsandbytes", "gptq", "awq", "gguf", …
+    bits: of one packed weight; None where only the method is known, so that device_bytes are those of the files or,
+    without files, of the compute precision.
     source: what told it: "safetensors" (the files' headers), "quantization_config" or "gguf".
     file_bytes: the tensors in the files; None where there are no files.
     device_bytes: by compute precision, what they take on the device once loaded.
     dequantized: whether loading turns them into the compute precision, so that packing saves nothing on the device.
+    unpacked_on: the kinds of device ("cpu", "cuda") on which these libraries do so where others keep them packed.
     """
 
     method: str
-    bits: int
+    bits: int | None
     source: str
     file_bytes: int | None
     device_bytes: Mapping[str, int]
     dequantized: bool
+    unpacked_on: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,8 +166,12 @@ class InspectionRecord:
         fields = dict(data)
         fields["layers"] = tuple(_layer_group(row) for row in data["layers"])
         fields["rungs"] = tuple(PeakRung(**{**row, "phase": Phase(row["phase"])}) for row in data["rungs"])
-        fields["stored"] = StoredWeights(**data["stored"]) if data.get("stored") else None
+        fields["stored"] = _stored(data["stored"]) if data.get("stored") else None
         return cls(**fields)
+
+
+def _stored(row: Mapping[str, Any]) -> StoredWeights:
+    return StoredWeights(**{**row, "unpacked_on": tuple(row.get("unpacked_on", ()))})
 
 
 def _layer_group(row: Mapping[str, Any]) -> LayerGroup:

@@ -17,6 +17,7 @@ from jobs.sizing.budgets import SizedPoint, size_point, weights_bytes
 from jobs.sizing.layer_counts import layer_counts, window_tokens
 from jobs.sizing.model_spec import ModelSpec
 from jobs.sizing.record import InspectionRecord
+from jobs.sizing.stored import stored_json
 from jobs.sizing.strategy import BASELINE
 
 
@@ -82,6 +83,7 @@ def answer_json(record: InspectionRecord, asked: Asked, points: list[SizedPoint]
         "dtype": asked.dtype,
         "parameters": record.parameters,
         "weights_bytes": weights_bytes(record, asked.dtype),
+        "weights": stored_json(record, asked.dtype),
         "native_context": record.native_context,
         "layers": layer_counts(record),
         "window_tokens": window_tokens(record),
