@@ -8,6 +8,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from jobs.measuring.meta_scratch import scratch_bytes
+from jobs.measuring.meta_shapes import SeenShapes
 
 
 class LiveStorage(TorchDispatchMode):  # type: ignore[misc]
@@ -21,6 +22,7 @@ class LiveStorage(TorchDispatchMode):  # type: ignore[misc]
         self.live_bytes = 0
         self.peak_bytes = 0
         self.operations = 0
+        self._shapes = SeenShapes.of(ignored)
         self._sizes: dict[int, int] = {}
         self._deaths: dict[int, weakref.ref[torch.UntypedStorage]] = {}
         self._ignored = {storage_key(tensor) for tensor in [*ignored.parameters(), *ignored.buffers()]}
@@ -30,7 +32,7 @@ class LiveStorage(TorchDispatchMode):  # type: ignore[misc]
         self.peak_bytes = self.live_bytes
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        out = func(*args, **(kwargs or {}))
+        out = self._shapes.answer(func, args, kwargs or {})
         self.operations += 1
         if isinstance(out, torch.Tensor):
             self._note(out)
