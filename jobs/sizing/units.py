@@ -8,6 +8,7 @@ KIB = 2**10
 MIB = 2**20
 GIB = 2**30
 _UNITS = {"b": 1, "kib": KIB, "mib": MIB, "gib": GIB, "tib": 2**40}
+_DECIMAL_UNITS = {"kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12}
 _SIZE = re.compile(r"(?P<number>\d{1,15}(?:\.\d{1,6})?)\s*(?P<unit>[a-z]*)", re.ASCII | re.IGNORECASE)
 MOST_BYTES = 2**50
 DTYPE_BYTES: dict[str, int] = {"bfloat16": 2, "float16": 2, "float32": 4}
@@ -20,10 +21,20 @@ def parse_size(text: str) -> int:
     unit = _UNITS.get(match["unit"].lower()) if match else None
     size = int(float(match["number"]) * unit) if match and unit else 0
     if not 0 < size <= MOST_BYTES:
+        vendors = _as_vendors_count(match["number"], match["unit"]) if match else ""
         raise Refusal(
-            "bad_size", f"“{text[:40]}” is not a size of memory.", "Write it like 300MiB or 24GiB (binary units)."
+            "bad_size",
+            f"“{text[:40]}” is not a size of memory.",
+            f"Write it like 300MiB or 24GiB (binary units){vendors}.",
         )
     return size
+
+
+def _as_vendors_count(number: str, unit: str) -> str:
+    """What decimal gigabytes are in GiB, for whoever copied them from a data sheet."""
+    decimal = _DECIMAL_UNITS.get(unit.lower())
+    size = int(float(number) * decimal) if decimal else 0
+    return f"; {number} {unit.upper()} as vendors count is {bytes_text(size)}" if 0 < size <= MOST_BYTES else ""
 
 
 def bytes_text(size: int) -> str:

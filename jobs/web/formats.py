@@ -1,16 +1,29 @@
 """Figures as pages print them; a figure that is not there is a dash."""
 
+import re
 from datetime import datetime
 
 from jobs.sizing.refusal import Refusal
 from jobs.sizing.strategy import Strategy
 from jobs.sizing.units import bytes_text
+from jobs.sizing.units import gib as gib_text
 
 MISSING = "–"
+_BIDI_CONTROLS = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+def plain_name(name: object) -> str:
+    """A name as somebody typed it, without the marks that would turn the letters around it about."""
+    return _BIDI_CONTROLS.sub("", str(name))
 
 
 def size(count: float | None) -> str:
     return MISSING if count is None else bytes_text(int(count))
+
+
+def gib(count: float | None) -> str:
+    """Always in GiB, two decimals: for figures that are compared."""
+    return MISSING if count is None else gib_text(int(count))
 
 
 def number(value: float | None) -> str:

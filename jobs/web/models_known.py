@@ -5,10 +5,10 @@ from pathlib import Path
 
 from django.conf import settings
 
-from jobs.models import ModelEntry
 from jobs.running.model_source import resolve_model
 from jobs.sizing import architectures
 from jobs.sizing.model_spec import ModelKind, ModelSpec
+from jobs.sizing.record import InspectionRecord
 from jobs.web.formats import parameters, tokens
 
 MOST_FOLDERS = 200
@@ -45,13 +45,8 @@ def spec_of(text: str, revision: str) -> ModelSpec:
     return resolve_model(text, revision=revision or None, models_dir=settings.MODELS_DIR, any_folder=False)
 
 
-def entry_of(spec: ModelSpec) -> ModelEntry | None:
-    """The entry of a model that somebody asked about before."""
-    return ModelEntry.objects.filter(kind=str(spec.kind), name=spec.name, revision=spec.revision or "").first()
-
-
-def parameters_of(spec: ModelSpec, entry: ModelEntry | None) -> int | None:
+def parameters_of(spec: ModelSpec, record: InspectionRecord | None) -> int | None:
     """From the inspection's record, else from the built-in architecture's own line."""
-    if entry and entry.record:
-        return int(entry.record["parameters"])
+    if record is not None:
+        return record.parameters
     return architectures.get(spec.name).parameters if spec.kind is ModelKind.ARCHITECTURE else None

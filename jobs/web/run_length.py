@@ -4,27 +4,26 @@ from dataclasses import replace
 
 from jobs.procedure.duration import run_duration
 from jobs.procedure.question import Depth, Question
-from jobs.selectors.model_entry import record_of
+from jobs.selectors.model_entry import entry_find, record_of
 from jobs.sizing.refusal import Refusal
 from jobs.web.forms.question import QuestionForm
-from jobs.web.models_known import entry_of, parameters_of, spec_of
+from jobs.web.models_known import parameters_of, spec_of
 
 
 def run_lengths(form: QuestionForm) -> dict[str, str]:
     """{"quick": "about 3 to 5 min", "full": …}; empty while what is typed does not say enough."""
-    if not form.is_bound:
-        form = QuestionForm({**{name: value for name, value in form.initial.items() if value is not None}})
+    form = form.as_sent()
     if not form.is_valid():
         return {}
     try:
         spec = spec_of(form.cleaned_data["model"], form.cleaned_data["revision"])
     except Refusal:
         return {}
-    entry = entry_of(spec)
-    parameters = parameters_of(spec, entry)
+    entry = entry_find(spec)
+    record = record_of(entry) if entry else None
+    parameters = parameters_of(spec, record)
     if parameters is None:
         return {}
-    record = record_of(entry) if entry else None
     question, kind = _whole_device(form), form.cleaned_data["worker"].kind
     return {
         str(depth): run_duration(replace(question, depth=depth), record, parameters=parameters, device_kind=kind).text

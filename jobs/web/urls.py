@@ -12,6 +12,7 @@ urlpatterns = [
     path("profiles/new/", profile_new.profile_new, name="profile-new"),
     path("profiles/new/model-check/", question_live.model_check, name="model-check"),
     path("profiles/new/duration/", question_live.duration, name="duration"),
+    path("profiles/new/estimate/", question_live.estimate, name="estimate"),
     path("profiles/<int:pk>/", profile.profile, name="profile"),
     path("profiles/<int:pk>/again/", profile.again, name="run-again"),
     path("runs/<int:pk>/", run.run, name="run"),

@@ -1,16 +1,23 @@
-// The question's form: is this a model, how long will it take, and a saved workload's lengths.
+// The question's form: is this a model, what would it need, how long will it take, and a saved workload's lengths.
 "use strict";
 
 (() => {
   const CHECK_AFTER_MS = 350;
   const ASK_AGAIN_MS = 700;
+  const ESTIMATE_AFTER_MS = 150;
+  const ASK_ABOUT_UNREAD_MS = [2000, 3000, 5000, 8000, 13000, 21000, 34000];
+  const SAY_AFTER_MS = 1500;
   const form = document.getElementById("question");
   const field = (name) => form.elements[name];
   const told = form.querySelector("[data-model-check]");
   let checkTimer = 0;
   let lengthTimer = 0;
+  let estimateTimer = 0;
+  let aloudTimer = 0;
   let latestCheck = 0;
   let latestLength = 0;
+  let latestEstimate = 0;
+  let asked = 0; // how often the same fields were asked about, for what is still being read
 
   // Is this a model?
 
@@ -31,6 +38,7 @@
     told.textContent = found.state === "empty" ? "" : [found.message, found.hint].filter(Boolean).join(" ");
     if (found.state === "inspecting") checkTimer = setTimeout(check, ASK_AGAIN_MS, found.entry);
     if (found.state === "ready") lengths();
+    if (found.state !== "inspecting" || !entry) estimate();
   }
 
   function checkSoon() {
@@ -38,15 +46,22 @@
     latestCheck += 1;
     told.textContent = "";
     told.dataset.state = "";
+    asked = 0;
+    latestEstimate += 1; // figures under way are another model's
     checkTimer = setTimeout(check, CHECK_AFTER_MS);
   }
 
   // How long will it take?
 
-  async function lengths() {
-    const mine = ++latestLength;
+  function fields() {
     const query = new URLSearchParams(new FormData(form));
     query.delete("csrfmiddlewaretoken");
+    return query;
+  }
+
+  async function lengths() {
+    const mine = ++latestLength;
+    const query = fields();
     let answer;
     try {
       answer = await fetch(`${form.dataset.duration}?${query}`, { headers: { Accept: "application/json" } });
@@ -63,6 +78,62 @@
     lengthTimer = setTimeout(lengths, CHECK_AFTER_MS);
   }
 
+  // What would it need?
+
+  const panel = document.getElementById("outlook");
+  const missing = panel.querySelector("[data-outlook-missing]");
+  const aloud = panel.querySelector("[data-outlook-said]");
+
+  async function estimate() {
+    const mine = ++latestEstimate;
+    clearTimeout(estimateTimer);
+    let answer;
+    try {
+      answer = await fetch(`${form.dataset.estimate}?${fields()}`, { headers: { Accept: "text/html" } });
+    } catch {
+      return; // the network is away: the last panel stands
+    }
+    if (mine !== latestEstimate || !answer.ok || answer.redirected) return;
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    if (mine === latestEstimate) show(page.querySelector("[data-outlook]"));
+  }
+
+  function show(fresh) {
+    const old = panel.querySelector("[data-outlook]");
+    const state = fresh.dataset.outlook;
+    const stale = state === "faults" && old.dataset.outlook === "ready"; // another value is missing: the last figures stand, dimmed
+    panel.toggleAttribute("data-stale", stale);
+    missing.hidden = !stale;
+    missing.replaceChildren(...(stale ? fresh.childNodes : []));
+    if (stale) return;
+    const open = [...old.querySelectorAll("details[open]")].map((details) => details.id);
+    const scrolls = [...old.querySelectorAll(".table-box")].map((box) => box.scrollLeft);
+    const focused = stops(old).indexOf(document.activeElement);
+    old.replaceWith(fresh);
+    for (const id of open) { const details = document.getElementById(id); if (details) details.open = true; }
+    fresh.querySelectorAll(".table-box").forEach((box, place) => { box.scrollLeft = scrolls[place] || 0; });
+    stops(fresh)[focused]?.focus();
+    sayLater(state === "ready" ? fresh.dataset.verdict.trim() : "");
+    const waiting = fresh.dataset.again === "yes" || state === "reading";
+    if (waiting && asked < ASK_ABOUT_UNREAD_MS.length) estimateTimer = setTimeout(estimate, ASK_ABOUT_UNREAD_MS[asked++]);
+  }
+
+  function stops(body) {
+    return [...body.querySelectorAll("summary, a, [tabindex]")];
+  }
+
+  function sayLater(text) {
+    clearTimeout(aloudTimer);
+    aloudTimer = setTimeout(() => { if (aloud.textContent !== text) aloud.textContent = text; }, SAY_AFTER_MS);
+  }
+
+  function estimateSoon() {
+    asked = 0;
+    latestEstimate += 1;
+    clearTimeout(estimateTimer);
+    estimateTimer = setTimeout(estimate, ESTIMATE_AFTER_MS);
+  }
+
   // A saved workload
 
   const copies = { prompt_tokens: "prompt", typical_prompt_tokens: "typical", answer_tokens: "answer", sequences: "sequences" };
@@ -76,12 +147,14 @@
   form.addEventListener("input", (event) => {
     if (event.target.name in copies) field("workload").value = "";
     if (event.target.name === "model" || event.target.name === "revision") checkSoon();
+    else estimateSoon();
     lengthsSoon();
   });
   form.addEventListener("change", (event) => {
     if (event.target.name === "workload") takeWorkload();
     if (event.target.name === "worker") form.querySelector("[data-device]").textContent = event.target.selectedOptions[0].textContent;
     lengthsSoon();
+    if (event.target.name !== "model" && event.target.name !== "revision") estimateSoon();
   });
   form.addEventListener("submit", () => {
     const button = form.querySelector("button:not([type=button])");

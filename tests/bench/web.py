@@ -8,6 +8,8 @@ from tests.bench.row import Row, benchmark, median_at_most
 from tests.bench.seeded_portal import SeededPortal, seeded_portal
 
 PAGE_TARGET_MS = 100.0
+ESTIMATE_TARGET_MS = 50.0
+ESTIMATE = "/profiles/new/estimate/?model=SmolLM2-135M&prompt_tokens={prompt}&answer_tokens=256&capacity=600MiB"
 WARM_UP = 3
 TIMES = 30
 
@@ -27,6 +29,18 @@ def pages() -> Iterator[Row]:
     for name, path in addresses.items():
         served_ms = [_served_ms(portal, path) for _ in range(WARM_UP + TIMES)][WARM_UP:]
         yield median_at_most("web", f"{name} served", served_ms, "ms", PAGE_TARGET_MS)
+
+
+@benchmark("web")
+def estimates() -> Iterator[Row]:
+    """Each for another prompt, as while somebody types, over a record with every strategy offered."""
+    portal = seeded_portal()
+    from tests.browser import demo
+
+    demo.know_every_strategy()
+    paths = [ESTIMATE.format(prompt=1000 + 100 * place) for place in range(WARM_UP + TIMES)]
+    served_ms = [_served_ms(portal, path) for path in paths][WARM_UP:]
+    yield median_at_most("web", "the estimate served", served_ms, "ms", ESTIMATE_TARGET_MS)
 
 
 def _served_ms(portal: SeededPortal, path: str) -> float:

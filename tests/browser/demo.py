@@ -26,9 +26,10 @@ from jobs.services.record import event_record, held_by
 from jobs.services.run import run_cancel, run_submit
 from jobs.services.run_state import run_move
 from jobs.services.workload import workload_save
-from jobs.sizing.record import InspectionRecord
+from jobs.sizing.record import InspectionRecord, LayerGroup, LayerKind
 from jobs.sizing.strategy import Strategy
-from jobs.sizing.units import GIB, MIB
+from jobs.sizing.units import DTYPE_BYTES, GIB, MIB
+from jobs.web.forms.choices import STRATEGIES
 from tests.factories import make_entry, make_worker
 from tests.procedure.worlds import World, record, strategies
 
@@ -129,6 +130,36 @@ def know_model() -> int:
     return int(entry().pk)
 
 
+def know_every_strategy() -> int:
+    """The demo's model once more, with the passes of every strategy offered, in three precisions."""
+    read = demo_record()
+    names = dict.fromkeys((rung.strategy for rung in read.rungs), None) | {name: None for name, _, _ in STRATEGIES}
+    patterns = [rung for rung in read.rungs if rung.strategy == "default"]
+    rungs = tuple(
+        replace(rung, strategy=name, dtype=dtype) for name in names for dtype in DTYPE_BYTES for rung in patterns
+    )
+    found = entry()
+    full = replace(read, rungs=rungs, native_context=None)
+    ModelEntry.objects.filter(pk=found.pk).update(record=full.as_json(), inspected_at=timezone.now())
+    return int(found.pk)
+
+
+def know_windowed_model() -> int:
+    """A model whose layers are mostly windows, so that no quantized cache can take them."""
+    return int(known("Gemma-3-270m", windowed_record()).pk)
+
+
+def windowed_record() -> InspectionRecord:
+    window = {"window_tokens": 511, "static_window_tokens": 512}
+    shape = {"heads": 1, "key_width": 256, "value_width": 256}
+    layers = (
+        LayerGroup(kind=LayerKind.WINDOWED, count=15, **shape, **window),
+        LayerGroup(kind=LayerKind.GROWING, count=3, **shape),
+    )
+    reason = "A quantized cache is not possible for this model: not all of its layers are full attention."
+    return record(model="Gemma-3-270m", layers=layers, native_context=32_768, refusals={"quantized": reason})
+
+
 def end_all() -> None:
     """Whatever waits or goes on is cancelled."""
     for run in Run.objects.filter(state__in=ACTIVE_STATES):
@@ -139,9 +170,14 @@ def end_all() -> None:
 
 
 def entry() -> ModelEntry:
-    spec = resolve_model("SmolLM2-135M")
-    known = ModelEntry.objects.filter(kind=str(spec.kind), name=spec.name).first()
-    return known or make_entry(spec.name, kind=str(spec.kind), spec=spec.as_json(), record=demo_record().as_json())
+    return known("SmolLM2-135M", demo_record())
+
+
+def known(name: str, read: InspectionRecord) -> ModelEntry:
+    """A built-in architecture's entry with this record, the first time it is asked for."""
+    spec = resolve_model(name)
+    found = ModelEntry.objects.filter(kind=str(spec.kind), name=spec.name).first()
+    return found or make_entry(spec.name, kind=str(spec.kind), spec=spec.as_json(), record=read.as_json())
 
 
 def submit(name: str = "Nightly summaries", **changes: Any) -> int:

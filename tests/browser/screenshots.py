@@ -16,6 +16,12 @@ from tests.browser.portal import ROOT, Portal
 OUT = ROOT / "build" / "screenshots"
 WIDTHS = {"1280": (1280, 900), "390": (390, 844)}
 SETTLE_MS = 700
+TYPED = {
+    "estimated": {"model": "SmolLM2-135M", "capacity": "600MiB"},
+    "estimated-too-large": {"model": "SmolLM2-135M", "capacity": "300MiB", "sequences": "2"},
+    "estimated-windowed": {"model": "Gemma-3-270m", "capacity": "2GiB", "prompt_tokens": "16384"},
+    "estimated-fault": {"model": "SmolLM2-135M", "prompt_tokens": "many"},
+}
 
 
 def main() -> int:
@@ -51,7 +57,9 @@ def _unused(_: Portal) -> dict[str, str]:
 
 def _used(portal: Portal) -> dict[str, str]:
     runs = portal.ask("team")
+    portal.ask("know_windowed_model")
     pages = {"home": "/", "profiles": "/profiles/", "workers": "/workers/", "new": "/profiles/new/", "404": "/nowhere/"}
+    pages |= dict.fromkeys(TYPED, "/profiles/new/")
     pages |= {f"run-{name}": f"/runs/{pk}/" for name, pk in runs.items()}
     return pages | {"profile": "/profiles/1/", "clone": "/profiles/new/?from=1", "refused": "/profiles/new/"}
 
@@ -78,6 +86,8 @@ def _shoot_one(page: Page, address: str, name: str) -> None:
     page.goto(address)
     if name == "refused":
         refuse(page)
+    if name in TYPED:
+        fill(page, TYPED[name])
     page.wait_for_timeout(SETTLE_MS)
 
 
@@ -94,6 +104,17 @@ def sign_in(page: Page, portal: Portal) -> None:
     page.fill("#id_password", account["password"])
     page.click("main button")
     page.wait_for_url(portal.url + "/")
+
+
+def fill(page: Page, values: dict[str, str]) -> None:
+    """The form as somebody fills it in, with every part of it open."""
+    page.evaluate("document.querySelectorAll('details.fold').forEach((fold) => { fold.open = true; })")
+    page.fill("#id_model", values["model"])
+    page.wait_for_selector("[data-outlook=ready]")
+    for name, value in values.items():
+        page.fill(f"#id_{name}", value)
+    page.wait_for_timeout(SETTLE_MS)
+    page.evaluate("document.getElementById('devices').open = true")
 
 
 def refuse(page: Page) -> None:

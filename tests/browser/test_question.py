@@ -32,6 +32,60 @@ def test_a_model_is_checked_as_it_is_typed_and_the_length_is_told(page: Page, po
     expect(page.locator("[data-model-check][data-state=refused]")).to_contain_text("no such model")
 
 
+def test_the_estimate_is_drawn_as_the_fields_are_filled_in(page: Page, portal: Portal) -> None:
+    portal.ask("worker")
+    portal.ask("know_model")
+    page.goto(f"{portal.url}/profiles/new/")
+    panel = page.locator("#outlook")
+    expect(panel).to_contain_text("Name a model to see what it needs.")
+    page.locator("#id_model").press_sequentially("SmolLM2-135M")
+    expect(panel.locator(".budget-bar .part-working").first).to_be_visible()
+    expect(panel).to_contain_text("Twice the context (8,704 tokens, more than the model reads): KV cache ×2.0")
+    prompts = panel.locator("tr", has_text="KV cache of the prompt")
+    expect(prompts).to_contain_text("0.09 GiB")
+    width = panel.locator(".part-kv").first.get_attribute("width")
+    page.fill("#id_prompt_tokens", "2048")
+    expect(prompts).to_contain_text("0.04 GiB")
+    assert panel.locator(".part-kv").first.get_attribute("width") != width
+    said = panel.get_by_role("status")
+    expect(said).to_have_text(re.compile("^Should fit .* Longest context with the normal cache: 8,192 tokens.$"))
+
+
+def test_a_fault_dims_the_last_figures_and_says_what_is_missing(page: Page, portal: Portal) -> None:
+    portal.ask("worker")
+    portal.ask("know_model")
+    page.goto(f"{portal.url}/profiles/new/")
+    panel = page.locator("#outlook")
+    page.fill("#id_model", "SmolLM2-135M")
+    expect(panel.locator(".outlook-verdict")).to_be_visible()
+    page.fill("#id_prompt_tokens", "many")
+    expect(panel.locator("[data-outlook-missing]")).to_contain_text("Longest prompt: Write a whole number")
+    expect(panel.locator(".outlook-verdict")).to_be_visible()
+    expect(panel.locator("[data-outlook]")).to_have_css("opacity", "0.45")
+    page.fill("#id_prompt_tokens", "2048")
+    expect(panel.locator("[data-outlook-missing]")).to_be_hidden()
+    page.fill("#id_model", "no such model")
+    expect(panel).to_contain_text("no such model")
+    expect(panel.locator(".outlook-verdict")).to_have_count(0)
+
+
+def test_what_a_windowed_model_cannot_take_is_said_and_an_open_table_stays_open(page: Page, portal: Portal) -> None:
+    portal.ask("worker")
+    portal.ask("know_windowed_model")
+    page.goto(f"{portal.url}/profiles/new/")
+    panel = page.locator("#outlook")
+    page.fill("#id_model", "Gemma-3-270m")
+    expect(panel.locator("tr", has_text="quantized (hqq, quanto, fp8)")).to_contain_text("not possible for this model")
+    page.get_by_text("Which device do I need?").click()
+    expect(panel.locator("tr", has_text="GeForce RTX 4090")).to_contain_text("23.64 GiB")
+    page.get_by_text("Workload, revision and name").click()
+    page.fill("#id_sequences", "150")
+    smallest = panel.locator("tr.is-limit")
+    expect(smallest).to_contain_text("smallest that fits")
+    expect(smallest).not_to_contain_text("RTX 3060")
+    expect(panel.locator("details#devices")).to_have_attribute("open", "")
+
+
 def test_three_fields_and_a_button_start_a_run(page: Page, portal: Portal) -> None:
     portal.ask("worker")
     portal.ask("know_model")

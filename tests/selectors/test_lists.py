@@ -5,11 +5,12 @@ import pytest
 from django.utils import timezone
 
 from jobs.models import RunState
-from jobs.selectors.model_entry import entries_list, record_of
+from jobs.selectors.model_entry import entries_list, entry_find, record_of
 from jobs.selectors.profile import profile_get, profiles_list
 from jobs.selectors.worker import devices_for_form, workers_list
 from jobs.selectors.workload import workloads_list
 from jobs.services.workload import workload_save
+from jobs.sizing.model_spec import ModelKind, ModelSpec
 from tests.factories import make_entry, make_profile, make_record, make_run, make_user, make_worker
 
 pytestmark = pytest.mark.django_db
@@ -66,6 +67,21 @@ def test_the_form_offers_the_living_first_and_graphics_before_processors() -> No
 def test_a_record_comes_back_as_it_was_kept() -> None:
     assert record_of(make_entry("org/one")) == make_record(model="org/one")
     assert record_of(make_entry(inspected=False)) is None
+
+
+def test_a_record_is_parsed_once_for_each_inspection(django_assert_num_queries: Any) -> None:
+    entry = make_entry("org/one", inspected_at=timezone.now())
+    found = entry_find(ModelSpec.from_json(entry.spec))
+    assert found is not None
+    with django_assert_num_queries(1):
+        assert record_of(found) == make_record(model="org/one")
+        assert record_of(found) is record_of(found)
+    entry.record, entry.inspected_at = make_record(parameters=7).as_json(), timezone.now() + timedelta(seconds=1)
+    entry.save()
+    again = entry_find(ModelSpec.from_json(entry.spec))
+    assert again is not None
+    assert record_of(again) == make_record(parameters=7)
+    assert entry_find(ModelSpec(kind=ModelKind.HUB, name="org/none")) is None
 
 
 def test_models_and_workloads_are_listed_by_name(django_assert_num_queries: Any) -> None:

@@ -36,3 +36,19 @@ def test_an_unknown_precision_is_refused() -> None:
     with pytest.raises(Refusal) as refused:
         dtype_bytes("int3")
     assert refused.value.code == "unknown_dtype"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"), [("24 GB", "24 GB as vendors count is 22.35 GiB"), ("1tb", "1 TB as vendors count is 931.32 GiB")]
+)
+def test_a_vendor_s_decimal_size_is_refused_with_what_it_is(text: str, told: str) -> None:
+    with pytest.raises(Refusal) as refused:
+        parse_size(text)
+    assert told in refused.value.hint
+
+
+@pytest.mark.parametrize("text", ["0 GB", "99999999999999 TB", "GB"])
+def test_a_decimal_size_of_nothing_sensible_is_not_reckoned(text: str) -> None:
+    with pytest.raises(Refusal) as refused:
+        parse_size(text)
+    assert "vendors" not in refused.value.hint

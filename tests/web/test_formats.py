@@ -79,3 +79,16 @@ def test_a_strategy_has_one_colour(name: str, series: str) -> None:
 
 def test_a_strategy_of_another_release_is_shown_as_it_is() -> None:
     assert formats.strategy_label("quantized:new:1") == "quantized:new:1"
+
+
+@pytest.mark.parametrize(
+    ("given", "printed"), [(None, "–"), (0, "0.00 GiB"), (2**29, "0.50 GiB"), (2**41, "2048.00 GiB")]
+)
+def test_compared_bytes_keep_one_unit(given: int | None, printed: str) -> None:
+    assert formats.gib(given) == printed
+
+
+def test_a_typed_name_loses_what_would_turn_its_surroundings_about() -> None:
+    turned = "".join(map(chr, (0x202A, 0x202E, 0x2066, 0x2069, 0x200E, 0x200F, 0x061C)))
+    assert formats.plain_name(f"a{turned}b") == "ab"
+    assert formats.plain_name("عقود 2026") == "عقود 2026"

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -8,6 +9,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from jobs.models import EntryState, ModelEntry, Profile, Run, Workload
+from jobs.sizing.record import StoredWeights
 from jobs.web.views import profile_new
 from tests.browser import demo
 from tests.factories import make_entry, make_worker
@@ -104,7 +106,8 @@ def test_every_field_reaches_the_question(asking: Client) -> None:
         ("revision", "main", "Only a Hub model has revisions"),
         ("dtype", "int3", "Choose one of bfloat16"),
         ("worker", "999", "worker is gone"),
-        ("capacity", "24 GB", "Write it like 300MiB or 24GiB"),
+        ("capacity", "24 GB", "24 GB as vendors count is 22.35 GiB"),
+        ("capacity", "much", "Write it like 300MiB or 24GiB"),
         ("capacity", "0GiB", "not a size of memory"),
         ("capacity", "-1GiB", "not a size of memory"),
         ("capacity", "65GiB", "has 64 GiB: ask for that or less"),
@@ -132,6 +135,19 @@ def test_nonsense_is_refused_with_a_sentence_beside_its_field(
     found = errors(asking, **{field: value})
     assert list(found) == [field]
     assert sentence in " ".join(found[field])
+
+
+def test_packed_weights_count_as_they_are_loaded(asking: Client) -> None:
+    """256 MiB in bfloat16, and half of that as the files have them."""
+    sizes = {"bfloat16": 128 * 2**20}
+    packed = StoredWeights(
+        method="fp8", bits=8, source="safetensors", file_bytes=None, device_bytes=sizes, dequantized=False
+    )
+    for random_weights, refused in ((True, True), (False, False)):
+        record = replace(demo.demo_record(), stored=packed, random_weights=random_weights)
+        ModelEntry.objects.filter(name="SmolLM2-135M").update(record=record.as_json())
+        answer = asking.post(NEW, LEAST | {"capacity": "200MiB"})
+        assert (answer.status_code == 200) is refused
 
 
 def test_a_model_that_needs_its_own_code_is_refused(asking: Client, settings: Any, tmp_path: Any) -> None:
@@ -218,7 +234,7 @@ def test_a_similar_question_starts_from_the_profile_and_says_so(asking: Client, 
     profile = Run.objects.get(pk=answered).profile
     page = asking.get(NEW, {"from": profile.pk})
     text = page.content.decode()
-    assert f'<a href="{reverse("profile", args=[profile.pk])}">Nightly summaries</a>' in text
+    assert f'<a href="{reverse("profile", args=[profile.pk])}"><bdi>Nightly summaries</bdi></a>' in text
     initial = page.context["form"].initial
     assert initial["model"] == "SmolLM2-135M"
     assert 'value="340 MiB"' in text

@@ -6,10 +6,11 @@ from django.urls import reverse
 
 from jobs.models import EntryState, ModelEntry
 from jobs.running.model_source import resolve_model
+from jobs.web.views import question_live
 from tests.browser import demo
 from tests.factories import make_entry
 
-CHECK, DURATION = reverse("model-check"), reverse("duration")
+CHECK, DURATION, ESTIMATE = reverse("model-check"), reverse("duration"), reverse("estimate")
 
 
 def check(client: Client, **asked: Any) -> dict[str, Any]:
@@ -55,6 +56,21 @@ def test_an_entry_that_is_none_is_looked_up_by_name(signed_in: Client, entry: st
     assert check(signed_in, model="SmolLM2-135M", entry=entry)["state"] == "ready"
 
 
+def test_an_entry_of_another_model_answers_nothing_about_this_one(signed_in: Client) -> None:
+    other = demo.entry()
+    found = check(signed_in, model="gpt2", entry=other.pk)
+    assert (found["state"], found["title"]) == ("inspecting", "gpt2")
+    assert check(signed_in, model="nothing like it", entry=other.pk)["state"] == "refused"
+
+
+def test_asking_again_about_a_waiting_model_asks_for_no_second_inspection(
+    signed_in: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = check(signed_in, model="gpt2")
+    monkeypatch.setattr(question_live, "model_entry_request", None)
+    assert check(signed_in, model="gpt2", entry=first["entry"])["state"] == "inspecting"
+
+
 def test_nothing_typed_is_no_fault(signed_in: Client) -> None:
     assert check(signed_in, model=" ") == {"state": "empty"}
 
@@ -82,12 +98,12 @@ def test_nonsense_has_no_length(signed_in: Client, field: str) -> None:
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("address", [CHECK, DURATION])
+@pytest.mark.parametrize("address", [CHECK, DURATION, ESTIMATE])
 def test_a_stranger_is_sent_to_sign_in(client: Client, address: str) -> None:
     assert client.get(address, {"model": "gpt2"}).status_code == 302
     assert not ModelEntry.objects.exists()
 
 
-@pytest.mark.parametrize("address", [CHECK, DURATION])
+@pytest.mark.parametrize("address", [CHECK, DURATION, ESTIMATE])
 def test_nothing_is_posted_here(signed_in: Client, address: str) -> None:
     assert signed_in.post(address).status_code == 405

@@ -11,6 +11,7 @@ from jobs.models import Worker, Workload
 from jobs.procedure.question import Depth, Question
 from jobs.selectors.worker import devices_for_form
 from jobs.selectors.workload import workloads_list
+from jobs.sizing.budgets import weights_bytes
 from jobs.sizing.model_spec import ModelKind
 from jobs.sizing.record import InspectionRecord
 from jobs.sizing.refusal import Refusal
@@ -126,6 +127,12 @@ class QuestionForm(forms.Form):
         for name, field in self.fields.items():
             field.widget.attrs.update(self._described(name, field))
 
+    def as_sent(self) -> "QuestionForm":
+        """This form, or, before anything was sent, one as it would be if it were sent as it stands."""
+        if self.is_bound:
+            return self
+        return QuestionForm({name: value for name, value in self.initial.items() if value is not None})
+
     def choose(self, name: str) -> "forms.ModelChoiceField[Any]":
         field = self.fields[name]
         assert isinstance(field, forms.ModelChoiceField)  # noqa: S101 (declared so above)
@@ -220,12 +227,12 @@ class QuestionForm(forms.Form):
                 f"{cleaned['model']} reads at most {record.native_context:,} tokens; this prompt and answer are "
                 f"{context:,}. {_shorter(record.native_context, cleaned['answer_tokens'])}",
             )
-        weights_bytes = record.weights_bytes.get(cleaned["dtype"])
+        weights = _weights_bytes(record, cleaned["dtype"])
         capacity_bytes = cleaned["capacity"] or cleaned["worker"].capacity_bytes
-        if weights_bytes and capacity_bytes and weights_bytes >= capacity_bytes:
+        if weights and capacity_bytes and weights >= capacity_bytes:
             self.add_error(
                 "capacity",
-                f"The weights alone take {bytes_text(weights_bytes)} in {cleaned['dtype']}, which leaves nothing of "
+                f"The weights alone take {bytes_text(weights)} in {cleaned['dtype']}, which leaves nothing of "
                 f"{bytes_text(capacity_bytes)}. Raise the capacity, or choose a smaller model.",
             )
 
@@ -319,6 +326,14 @@ def _blank(value: float | None) -> str:
 def _shorter(native_context: int, answer_tokens: int) -> str:
     left = native_context - answer_tokens
     return f"Ask for at most {left:,} of prompt." if left > 0 else "Shorten the answer too."
+
+
+def _weights_bytes(record: InspectionRecord, dtype: str) -> int | None:
+    """As a run will load them; None in a precision that was not inspected yet."""
+    try:
+        return weights_bytes(record, dtype, as_stored=not record.random_weights)
+    except Refusal:
+        return None
 
 
 def _device_label(worker: Worker) -> str:

@@ -6,9 +6,9 @@ from typing import Any
 
 from jobs.charts.points import BudgetRow as PeakRow
 from jobs.charts.points import budget_rows
+from jobs.web.presenters.bars import Bar, stacked
 
 PARTS = {"weights": "weights", "kv": "KV cache", "working": "working memory"}
-BAR_WIDTH = 1000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,25 +19,6 @@ class BudgetRow:
     estimated_bytes: int | None
     measured_bytes: int | None
     error: float | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Segment:
-    """A part of a bar; x and width in thousandths of it."""
-
-    name: str
-    x: float
-    width: float
-
-
-@dataclass(frozen=True, kw_only=True)
-class Bar:
-    """capacity_x: where the capacity ends, in thousandths; over: more is needed than that."""
-
-    label: str
-    segments: tuple[Segment, ...]
-    capacity_x: float
-    over: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,16 +51,5 @@ def _row(label: str, part: Mapping[str, Any]) -> BudgetRow:
 
 
 def _bar(row: PeakRow, result: Mapping[str, Any]) -> Bar:
-    """The parts one after another, then the headroom at the capacity's end."""
-    capacity_bytes, headroom_bytes = result["capacity_bytes"], result["headroom_bytes"]
-    thousandth = max(capacity_bytes, row.peak_bytes, 1) / BAR_WIDTH
-    segments, at = [], 0.0
-    for name in PARTS:
-        width = getattr(row, f"{name}_bytes") / thousandth
-        segments.append(Segment(name=name, x=round(at, 1), width=round(width, 1)))
-        at += width
-    end = capacity_bytes / thousandth
-    start = max(at, (capacity_bytes - headroom_bytes) / thousandth)
-    segments.append(Segment(name="headroom", x=round(start, 1), width=round(max(0.0, end - start), 1)))
-    over = row.peak_bytes > capacity_bytes
-    return Bar(label=row.label, segments=tuple(segments), capacity_x=round(end, 1), over=over)
+    parts = {name: getattr(row, f"{name}_bytes") for name in PARTS}
+    return stacked(row.label, parts, capacity_bytes=result["capacity_bytes"], headroom_bytes=result["headroom_bytes"])

@@ -9,7 +9,9 @@ from django.utils.safestring import SafeString
 from jobs.web import formats
 
 register = template.Library()
+register.filter("plain_name", formats.plain_name)
 register.filter("size", formats.size)
+register.filter("gib", formats.gib)
 register.filter("number", formats.number)
 register.filter("tokens", formats.tokens)
 register.filter("seconds", formats.seconds)
@@ -19,6 +21,12 @@ register.filter("duration", formats.duration)
 register.filter("parameters", formats.parameters)
 register.filter("strategy", formats.strategy_label)
 register.filter("series", formats.strategy_series)
+
+
+@register.filter
+def typed(name: object) -> SafeString:
+    """A name that somebody typed, in an element of its own: its direction ends with it."""
+    return format_html("<bdi>{}</bdi>", formats.plain_name(name))
 
 
 @register.simple_tag

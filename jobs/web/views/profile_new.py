@@ -19,6 +19,7 @@ from jobs.web.forms.choices import DEPTHS, STRATEGIES
 from jobs.web.forms.fields import said
 from jobs.web.forms.question import QuestionForm, first_question, like
 from jobs.web.models_known import model_offers
+from jobs.web.presenters.outlook import panel_of
 from jobs.web.presenters.questions import workload_summary
 from jobs.web.run_length import run_lengths
 from jobs.web.session import signed_in
@@ -127,6 +128,7 @@ def _page(request: HttpRequest, form: QuestionForm, *, source: Profile | None = 
         "strategies": [(name, label, note, name in chosen) for name, label, note in STRATEGIES],
         "depths": [(value, label, note, value == (form["depth"].value() or "quick")) for value, label, note in DEPTHS],
         "lengths": run_lengths(form),
+        "outlook": panel_of(form),
         "workloads": form.choose("workload").queryset,
     }
     return render(request, "profiles/new.html", context)

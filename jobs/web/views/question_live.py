@@ -1,16 +1,18 @@
-"""What the question's form asks while it is filled in: is this a model, and how long will the run take."""
+"""What the question's form asks while it is filled in: is this a model, what does it need, how long is the run."""
 
-from django.http import HttpRequest, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from jobs.models import EntryState, ModelEntry
-from jobs.selectors.model_entry import entry_get
+from jobs.selectors.model_entry import entry_find, record_of
 from jobs.services.model_entry import model_entry_request
 from jobs.sizing.model_spec import ModelKind
 from jobs.sizing.refusal import Refusal
 from jobs.web.formats import parameters, tokens
 from jobs.web.forms.question import QuestionForm
-from jobs.web.models_known import entry_of, spec_of
+from jobs.web.models_known import spec_of
+from jobs.web.presenters.outlook import panel_of
 from jobs.web.run_length import run_lengths
 from jobs.web.session import signed_in
 
@@ -34,16 +36,17 @@ def duration(request: HttpRequest) -> JsonResponse:
     return JsonResponse(run_lengths(QuestionForm(request.GET)))
 
 
+@require_safe
+def estimate(request: HttpRequest) -> HttpResponse:
+    """The panel of estimates for the fields in the address, as HTML; in its place a sentence on what is missing."""
+    return render(request, "profiles/outlook.html", {"outlook": panel_of(QuestionForm(request.GET))})
+
+
 def _entry(request: HttpRequest, text: str, revision: str) -> ModelEntry:
     """What is known, and what was refused stays so until it is submitted; only a new model is inspected."""
-    asked = request.GET.get("entry", "")
-    if asked.isascii() and asked.isdigit() and len(asked) < 19:
-        try:
-            return entry_get(int(asked))
-        except ModelEntry.DoesNotExist:
-            pass  # it was deleted meanwhile: ask anew
-    known = entry_of(spec_of(text, revision))
-    if known and known.state != EntryState.WAITING:
+    known = entry_find(spec_of(text, revision))
+    asked_again = known is not None and request.GET.get("entry") == str(known.pk)
+    if known and (known.state != EntryState.WAITING or asked_again):
         return known
     return model_entry_request(text=text, revision=revision or None, user=signed_in(request))
 
@@ -54,14 +57,15 @@ def _told(entry: ModelEntry) -> dict[str, object]:
         return told | {"state": "refused", **(entry.error or {})}
     if entry.state == EntryState.WAITING:
         return told | {"message": f"Reading the config of {entry.name} …"}
-    record = entry.record or {}
-    native = record.get("native_context")
+    record = record_of(entry)
+    native = record.native_context if record else None
+    count = record.parameters if record else None
     reads = f"reads up to {tokens(native)}" if native else "sets no maximum of its own"
     weights = " · architecture only (random weights)" if entry.kind == ModelKind.ARCHITECTURE else ""
     return told | {
         "state": "ready",
-        "parameters": record.get("parameters"),
+        "parameters": count,
         "native_context": native,
-        "message": f"{parameters(record.get('parameters'))} parameters · {reads}{weights}",
+        "message": f"{parameters(count)} parameters · {reads}{weights}",
         "hint": "",
     }

@@ -1,0 +1,99 @@
+"""What a form's fields amount to before anything is sent: a question and the model's record, or what is missing."""
+
+from dataclasses import dataclass
+
+from jobs.models import EntryState, ModelEntry, Worker
+from jobs.procedure.question import Question
+from jobs.selectors.model_entry import entry_find, record_of
+from jobs.sizing.record import InspectionRecord
+from jobs.sizing.refusal import Refusal
+from jobs.web.forms.fields import said
+from jobs.web.forms.question import QuestionForm
+from jobs.web.models_known import spec_of
+
+NEEDED = (
+    "model",
+    "revision",
+    "workload",
+    "prompt_tokens",
+    "answer_tokens",
+    "sequences",
+    "dtype",
+    "capacity",
+    "headroom_percent",
+    "strategies",
+    "more_strategies",
+)
+MODEL = {"model", "revision"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """capacity_bytes: None where neither a capacity nor a device with a known one was chosen."""
+
+    question: Question
+    record: InspectionRecord
+    capacity_bytes: int | None
+    worker: Worker | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Missing:
+    """state: "empty" (no model named), "reading" (its inspection goes on), "refused" (the model), "faults" (fields)."""
+
+    state: str
+    sentences: tuple[str, ...]
+
+
+def plan_of(form: QuestionForm) -> Plan | Missing:
+    form = form.as_sent()
+    if not str(form["model"].value() or "").strip():
+        return Missing(state="empty", sentences=("Name a model to see what it needs.",))
+    faults = {name: errors for name, errors in form.errors.items() if name in NEEDED}
+    if faults:
+        told = (f"{form.fields[name].label}: {' '.join(map(str, errors))}" for name, errors in faults.items())
+        return Missing(state="refused" if MODEL & faults.keys() else "faults", sentences=tuple(told))
+    try:
+        entry = entry_find(spec_of(form.cleaned_data["model"], form.cleaned_data["revision"]))
+    except Refusal as refusal:
+        return Missing(state="refused", sentences=(said(refusal),))
+    record = record_of(entry) if entry else None
+    if entry is None or record is None:
+        return _unread(form.cleaned_data["model"], entry)
+    return _plan(form, record)
+
+
+def _unread(name: str, entry: ModelEntry | None) -> Missing:
+    if entry is not None and entry.state == EntryState.REFUSED:
+        return Missing(state="refused", sentences=(said(Refusal.from_json(entry.error or _refused(name))),))
+    return Missing(state="reading", sentences=(f"{name} is being read; its figures appear here.",))
+
+
+def _refused(name: str) -> dict[str, str]:
+    return {"code": "refused", "message": f"{name} was refused."}
+
+
+def _plan(form: QuestionForm, record: InspectionRecord) -> Plan:
+    cleaned = form.cleaned_data
+    worker = _worker(form)
+    question = Question(
+        model=record.model,
+        prompt_tokens=cleaned["prompt_tokens"],
+        typical_prompt_tokens=cleaned["prompt_tokens"],
+        answer_tokens=cleaned["answer_tokens"],
+        sequences=cleaned["sequences"],
+        dtype=cleaned["dtype"],
+        device=worker.device if worker else "cpu",
+        capacity_bytes=cleaned["capacity"],
+        headroom_percent=cleaned["headroom_percent"],
+        strategies=cleaned["every_strategy"],
+    )
+    capacity_bytes = cleaned["capacity"] or (worker.capacity_bytes if worker else None) or None
+    return Plan(question=question, record=record, capacity_bytes=capacity_bytes, worker=worker)
+
+
+def _worker(form: QuestionForm) -> Worker | None:
+    """The device chosen, silent or not, else the one that a blank stands for: an estimate needs nobody awake."""
+    chosen = str(form["worker"].value() or "")
+    known = {str(worker.pk): worker for worker in form.devices}
+    return known.get(chosen) or next(iter(form.devices), None)
