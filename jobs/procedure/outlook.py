@@ -8,6 +8,7 @@ from jobs.procedure.verdict import Bounds
 from jobs.sizing.budgets import run_phases, weights_bytes
 from jobs.sizing.kv import kv_bytes
 from jobs.sizing.record import InspectionRecord, LayerKind, Phase
+from jobs.sizing.stored import stays_packed
 from jobs.sizing.strategy import BASELINE
 
 
@@ -58,7 +59,7 @@ class Outlook:
 
 def outlook(question: Question, record: InspectionRecord) -> Outlook:
     """Raises Refusal("not_inspected") for a precision or a way of attention that no pass was made with."""
-    packed = record.random_weights and record.stored is not None
+    packed = record.stored is not None and not stays_packed(record, question.device)
     return Outlook(
         phases=_phases(question, record),
         doubling=_doubling(question, record),
@@ -77,7 +78,7 @@ def _phases(question: Question, record: InspectionRecord) -> tuple[PhaseBudget, 
         strategy=BASELINE,
         attention=question.attention,
     )
-    weights = weights_bytes(record, question.dtype, as_stored=not record.random_weights)
+    weights = weights_bytes(record, question.dtype, as_stored=stays_packed(record, question.device))
     prompt_kv = kv_bytes(
         record,
         tokens=question.prompt_tokens,

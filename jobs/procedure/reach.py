@@ -10,9 +10,11 @@ from jobs.procedure.question import Question
 from jobs.procedure.question_check import MOST_TOKENS
 from jobs.sizing.budgets import refusal_of, weights_bytes
 from jobs.sizing.kv import host_bytes
-from jobs.sizing.longest import PROMPT_STEP_TOKENS, most_fitting
+from jobs.sizing.longest import PROMPT_STEP_TOKENS
 from jobs.sizing.record import InspectionRecord
 from jobs.sizing.refusal import Refusal
+from jobs.sizing.rising import Rising
+from jobs.sizing.stored import stays_packed
 from jobs.sizing.strategy import Strategy
 
 
@@ -45,6 +47,26 @@ class Reach:
     from_parts: bool = False
 
 
+class Prompts:
+    """The prompts that the model and a question leave room for, in the steps that are measured."""
+
+    def __init__(self, question: Question, record: InspectionRecord, peak_bytes: Callable[[int], int]) -> None:
+        native = record.native_context
+        most = MOST_TOKENS if native is None else min(MOST_TOKENS, native - question.answer_tokens)
+        self._most = most - most % PROMPT_STEP_TOKENS
+        self._beyond = Ends.QUESTION if native is None or most == MOST_TOKENS else Ends.NATIVE_CONTEXT
+        self._rising = Rising(peak_bytes, most=self._most, step=PROMPT_STEP_TOKENS)
+
+    def longest_within(self, budget_bytes: int) -> tuple[int | None, Ends]:
+        """The longest prompt whose run fits, and what ends it."""
+        if self._most < PROMPT_STEP_TOKENS:
+            return None, Ends.NATIVE_CONTEXT
+        prompt = self._rising.most_within(budget_bytes)
+        if prompt is None:
+            return None, Ends.NOTHING
+        return prompt, Ends.MEMORY if prompt < self._most else self._beyond
+
+
 def reach(question: Question, record: InspectionRecord, strategy: Strategy, budget_bytes: int) -> Reach:
     """budget_bytes: the capacity without its headroom."""
     reason = refusal_of(record, strategy)
@@ -53,7 +75,7 @@ def reach(question: Question, record: InspectionRecord, strategy: Strategy, budg
     peak_bytes, from_parts = _peak_of(question, record, strategy)
     try:
         own_bytes = peak_bytes(question.prompt_tokens)
-        prompt, ends = longest_within(question, record, lambda tokens: peak_bytes(tokens) <= budget_bytes)
+        prompt, ends = Prompts(question, record, peak_bytes).longest_within(budget_bytes)
     except Refusal as refusal:
         return Reach(strategy=strategy, ends=Ends.UNREAD, reason=refusal.message)
     return Reach(
@@ -67,30 +89,13 @@ def reach(question: Question, record: InspectionRecord, strategy: Strategy, budg
     )
 
 
-def longest_within(
-    question: Question, record: InspectionRecord, fits: Callable[[int], bool]
-) -> tuple[int | None, Ends]:
-    """The longest prompt, and what ends it."""
-    native = record.native_context
-    most = MOST_TOKENS if native is None else min(MOST_TOKENS, native - question.answer_tokens)
-    most -= most % PROMPT_STEP_TOKENS
-    if most < PROMPT_STEP_TOKENS:
-        return None, Ends.NATIVE_CONTEXT
-    prompt = most_fitting(fits, most, step=PROMPT_STEP_TOKENS)
-    if prompt is None:
-        return None, Ends.NOTHING
-    if prompt < most:
-        return prompt, Ends.MEMORY
-    return prompt, Ends.QUESTION if native is None or most == MOST_TOKENS else Ends.NATIVE_CONTEXT
-
-
 def _peak_of(question: Question, record: InspectionRecord, strategy: Strategy) -> tuple[Callable[[int], int], bool]:
     """The peak at a prompt, and whether it is put together from a combination's parts."""
     estimator = Estimator.of(question, record, strategy)
     try:
         estimator.at(question.prompt_tokens)
     except Refusal:
-        weights = weights_bytes(record, question.dtype, as_stored=not record.random_weights)
+        weights = weights_bytes(record, question.dtype, as_stored=stays_packed(record, question.device))
         if strategy.changes == 2 and combined_rise_bytes(question, record, strategy, question.prompt_tokens):
             return lambda prompt: weights + (combined_rise_bytes(question, record, strategy, prompt) or 0), True
     return lambda prompt: estimator.at(prompt).peak_bytes, False

@@ -31,6 +31,7 @@ MODEL = {"model", "revision"}
 class Plan:
     """capacity_bytes: None where neither a capacity nor a device with a known one was chosen."""
 
+    entry: ModelEntry
     question: Question
     record: InspectionRecord
     capacity_bytes: int | None
@@ -43,6 +44,11 @@ class Missing:
 
     state: str
     sentences: tuple[str, ...]
+
+    @property
+    def again(self) -> bool:
+        """Whether asking once more will find more."""
+        return self.state == "reading"
 
 
 def plan_of(form: QuestionForm) -> Plan | Missing:
@@ -60,7 +66,7 @@ def plan_of(form: QuestionForm) -> Plan | Missing:
     record = record_of(entry) if entry else None
     if entry is None or record is None:
         return _unread(form.cleaned_data["model"], entry)
-    return _plan(form, record)
+    return _plan(form, entry, record)
 
 
 def _unread(name: str, entry: ModelEntry | None) -> Missing:
@@ -73,7 +79,7 @@ def _refused(name: str) -> dict[str, str]:
     return {"code": "refused", "message": f"{name} was refused."}
 
 
-def _plan(form: QuestionForm, record: InspectionRecord) -> Plan:
+def _plan(form: QuestionForm, entry: ModelEntry, record: InspectionRecord) -> Plan:
     cleaned = form.cleaned_data
     worker = _worker(form)
     question = Question(
@@ -89,7 +95,7 @@ def _plan(form: QuestionForm, record: InspectionRecord) -> Plan:
         strategies=cleaned["every_strategy"],
     )
     capacity_bytes = cleaned["capacity"] or (worker.capacity_bytes if worker else None) or None
-    return Plan(question=question, record=record, capacity_bytes=capacity_bytes, worker=worker)
+    return Plan(entry=entry, question=question, record=record, capacity_bytes=capacity_bytes, worker=worker)
 
 
 def _worker(form: QuestionForm) -> Worker | None:

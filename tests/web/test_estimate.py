@@ -12,6 +12,7 @@ from django.urls import reverse
 
 from jobs.models import EntryState, ModelEntry
 from jobs.running.model_source import resolve_model
+from jobs.services import model_reading
 from jobs.sizing.record import InspectionRecord, StoredWeights
 from jobs.sizing.units import GIB, MIB
 from jobs.web.forms.choices import STRATEGIES
@@ -31,6 +32,14 @@ PACKED = StoredWeights(
     device_bytes={"bfloat16": WEIGHTS_BYTES // 2},
     dequantized=False,
 )
+
+
+@pytest.fixture(autouse=True)
+def rung_for(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The entries whose reading was asked to go on."""
+    sent: list[int] = []
+    monkeypatch.setattr(model_reading, "model_inspect_send", lambda entry_id: sent.append(entry_id))
+    return sent
 
 
 @pytest.fixture
@@ -141,7 +150,7 @@ def test_what_was_not_read_yet_says_so_and_asks_again(asking: Client) -> None:
     assert row(typed, "chunked prefill (64)").why_not == "not read yet: a run reads it"
 
 
-def test_nothing_is_asked_again_once_all_is_read(asking: Client) -> None:
+def test_nothing_is_asked_again_once_all_is_read(asking: Client, rung_for: list[int]) -> None:
     record = demo.demo_record()
     named = {rung.strategy for rung in record.rungs}
     extra = [
@@ -153,12 +162,15 @@ def test_nothing_is_asked_again_once_all_is_read(asking: Client) -> None:
     ]
     keep(rungs=(*record.rungs, *extra))
     assert not panel(asking).again
+    assert rung_for == []
 
 
-def test_a_precision_without_passes_is_said_to_be_unread(asking: Client) -> None:
+def test_a_precision_without_passes_is_said_to_be_unread_and_is_read(asking: Client, rung_for: list[int]) -> None:
     answer = asking.get(ESTIMATE, LEAST | {"dtype": "float32"})
     assert answer.context["outlook"].state == "reading"
     assert "SmolLM2-135M is not read in float32 yet" in answer.content.decode()
+    assert ModelEntry.objects.get(name="SmolLM2-135M").dtypes == ["float32"]
+    assert rung_for == [demo.entry().pk]
 
 
 def test_twice_the_context_says_what_doubles_and_what_does_not(asking: Client) -> None:
@@ -180,15 +192,30 @@ def test_estimates_say_that_they_are_and_what_they_were_read_with(asking: Client
 def test_packed_weights_leave_the_cache_in_its_precision(asking: Client) -> None:
     keep(stored=PACKED)
     assert panel(asking).lines[0].sizes[0] == WEIGHTS_BYTES // 2
-    assert "the KV cache stays in bfloat16 whatever the weights are packed in" in text(asking)
+    assert "packed as fp8 (8 bits). The KV cache stays in bfloat16 whatever the weights are packed in." in text(asking)
     keep(stored=replace(PACKED, dequantized=True))
     assert "on the device nothing is saved" in text(asking)
+    keep(stored=replace(PACKED, bits=None))
+    assert "packed as fp8; what they take on the device is not known to the byte" in text(asking)
+
+
+def test_weights_that_the_device_unpacks_are_sized_unpacked_there_and_packed_on_the_others(asking: Client) -> None:
+    keep(stored=replace(PACKED, unpacked_on=("cpu",)))
+    found = panel(asking)
+    assert found.lines[0].sizes[0] == WEIGHTS_BYTES
+    assert "On this device the weights are unpacked, in bfloat16; packed as fp8 (8 bits)" in text(asking)
+    keep(stored=PACKED)
+    packed = panel(asking)
+    assert [row.sequences for row in found.devices.rows] == [row.sequences for row in packed.devices.rows]
 
 
 def test_random_weights_are_unpacked_and_the_packed_size_is_told(asking: Client) -> None:
     keep(stored=PACKED, random_weights=True)
     assert panel(asking).lines[0].sizes[0] == WEIGHTS_BYTES
-    assert "packed as fp8 (8 bits), as the config has them, they would be 0.12 GiB" in text(asking)
+    assert (
+        "A run draws random weights, in bfloat16; packed as fp8 (8 bits), as stored, they would be 0.12 GiB."
+        in text(asking)
+    )
 
 
 def test_each_device_has_both_figures_its_sources_and_the_smallest_that_fits_is_marked(asking: Client) -> None:

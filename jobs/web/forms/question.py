@@ -15,6 +15,7 @@ from jobs.sizing.budgets import weights_bytes
 from jobs.sizing.model_spec import ModelKind
 from jobs.sizing.record import InspectionRecord
 from jobs.sizing.refusal import Refusal
+from jobs.sizing.stored import stays_packed
 from jobs.sizing.strategy import BASELINE, Strategy
 from jobs.sizing.units import bytes_text
 from jobs.web.forms.choices import DEPTHS, DTYPES, FIRST_STRATEGIES, STRATEGIES
@@ -227,7 +228,7 @@ class QuestionForm(forms.Form):
                 f"{cleaned['model']} reads at most {record.native_context:,} tokens; this prompt and answer are "
                 f"{context:,}. {_shorter(record.native_context, cleaned['answer_tokens'])}",
             )
-        weights = _weights_bytes(record, cleaned["dtype"])
+        weights = _weights_bytes(record, cleaned["dtype"], cleaned["worker"].device)
         capacity_bytes = cleaned["capacity"] or cleaned["worker"].capacity_bytes
         if weights and capacity_bytes and weights >= capacity_bytes:
             self.add_error(
@@ -328,10 +329,10 @@ def _shorter(native_context: int, answer_tokens: int) -> str:
     return f"Ask for at most {left:,} of prompt." if left > 0 else "Shorten the answer too."
 
 
-def _weights_bytes(record: InspectionRecord, dtype: str) -> int | None:
-    """As a run will load them; None in a precision that was not inspected yet."""
+def _weights_bytes(record: InspectionRecord, dtype: str, device: str) -> int | None:
+    """As a run on this device will load them; None in a precision that was not inspected yet."""
     try:
-        return weights_bytes(record, dtype, as_stored=not record.random_weights)
+        return weights_bytes(record, dtype, as_stored=stays_packed(record, device))
     except Refusal:
         return None
 

@@ -9,8 +9,7 @@ from jobs.sizing.record import InspectionRecord, Phase, StoredWeights
 from jobs.sizing.refusal import Refusal
 from jobs.sizing.units import gib
 from jobs.web.formats import number, tokens
-from jobs.web.forms.question import QuestionForm
-from jobs.web.plan import Missing, Plan, plan_of
+from jobs.web.plan import Missing, Plan
 from jobs.web.presenters.bars import Bar, stacked
 from jobs.web.presenters.devices import DeviceTable, device_table
 from jobs.web.presenters.reaches import ReachRow, reach_rows
@@ -53,8 +52,7 @@ class Panel:
     state: str = "ready"
 
 
-def panel_of(form: QuestionForm) -> Panel | Missing:
-    plan = plan_of(form)
+def shown(plan: Plan | Missing) -> Panel | Missing:
     if isinstance(plan, Missing):
         return plan
     try:
@@ -160,11 +158,12 @@ def _notes(plan: Plan, found: Outlook) -> Iterable[str]:
 
 def _stored(record: InspectionRecord, stored: StoredWeights, dtype: str, found: Outlook) -> str:
     packed = f"packed as {stored.method}" + (f" ({stored.bits} bits)" if stored.bits else "")
+    cache = f"The KV cache stays in {dtype} whatever the weights are packed in."
     if found.packed_weights_bytes is not None:
-        return (
-            f"A run draws random weights in {dtype}, unpacked; {packed}, as the config has them, they would be "
-            f"{gib(found.packed_weights_bytes)}."
-        )
+        why = "A run draws random weights" if record.random_weights else "On this device the weights are unpacked"
+        return f"{why}, in {dtype}; {packed}, as stored, they would be {gib(found.packed_weights_bytes)}."
+    if stored.bits is None:
+        return f"The weights are {packed}; what they take on the device is not known to the byte. {cache}"
     if stored.dequantized:
         return f"The files are {packed}, but loading turns the weights into {dtype}: on the device nothing is saved."
-    return f"The weights are {packed}; the KV cache stays in {dtype} whatever the weights are packed in."
+    return f"The weights are {packed}. {cache}"

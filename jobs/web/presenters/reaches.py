@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from jobs.models import Worker
+from jobs.procedure.defaults import OFFERED
 from jobs.procedure.reach import Ends, Reach, reach
 from jobs.sizing.strategy import BASELINE, Strategy
 from jobs.sizing.units import gib
@@ -10,7 +11,7 @@ from jobs.web.formats import strategy_series
 from jobs.web.forms.choices import STRATEGIES
 from jobs.web.plan import Plan
 
-OFFERED = tuple(Strategy.parse(name) for name, _, _ in STRATEGIES)
+LISTED = tuple(Strategy.parse(name) for name, _, _ in STRATEGIES)
 IMPOSSIBLE = "not possible for this model"
 
 
@@ -45,7 +46,7 @@ class ReachRow:
 def reach_rows(plan: Plan, budget_bytes: int) -> tuple[ReachRow, ...]:
     """The normal cache first; what cannot be done for the same reason is one row."""
     rows: dict[str, ReachRow] = {}
-    for strategy in dict.fromkeys((BASELINE, *OFFERED, *plan.question.strategies)):
+    for strategy in dict.fromkeys((BASELINE, *LISTED, *plan.question.strategies)):
         row = _row(plan, strategy, budget_bytes)
         key = row.why_not if row.why_not and not row.soon else str(strategy)
         if key in rows:
@@ -56,7 +57,7 @@ def reach_rows(plan: Plan, budget_bytes: int) -> tuple[ReachRow, ...]:
 
 def _row(plan: Plan, strategy: Strategy, budget_bytes: int) -> ReachRow:
     found = reach(plan.question, plan.record, strategy, budget_bytes)
-    soon = found.ends is Ends.UNREAD and (strategy == BASELINE or strategy in OFFERED)
+    soon = found.ends is Ends.UNREAD and strategy in OFFERED
     return ReachRow(
         strategies=(strategy,),
         context_tokens=found.context_tokens,

@@ -19,7 +19,8 @@ from jobs.web.forms.choices import DEPTHS, STRATEGIES
 from jobs.web.forms.fields import said
 from jobs.web.forms.question import QuestionForm, first_question, like
 from jobs.web.models_known import model_offers
-from jobs.web.presenters.outlook import panel_of
+from jobs.web.plan import plan_of
+from jobs.web.presenters.outlook import shown
 from jobs.web.presenters.questions import workload_summary
 from jobs.web.run_length import run_lengths
 from jobs.web.session import signed_in
@@ -128,7 +129,7 @@ def _page(request: HttpRequest, form: QuestionForm, *, source: Profile | None = 
         "strategies": [(name, label, note, name in chosen) for name, label, note in STRATEGIES],
         "depths": [(value, label, note, value == (form["depth"].value() or "quick")) for value, label, note in DEPTHS],
         "lengths": run_lengths(form),
-        "outlook": panel_of(form),
+        "outlook": shown(plan_of(form)),
         "workloads": form.choose("workload").queryset,
     }
     return render(request, "profiles/new.html", context)

@@ -7,12 +7,14 @@ from django.views.decorators.http import require_safe
 from jobs.models import EntryState, ModelEntry
 from jobs.selectors.model_entry import entry_find, record_of
 from jobs.services.model_entry import model_entry_request
+from jobs.services.model_reading import model_entry_read_on
 from jobs.sizing.model_spec import ModelKind
 from jobs.sizing.refusal import Refusal
 from jobs.web.formats import parameters, tokens
 from jobs.web.forms.question import QuestionForm
 from jobs.web.models_known import spec_of
-from jobs.web.presenters.outlook import panel_of
+from jobs.web.plan import Plan, plan_of
+from jobs.web.presenters.outlook import shown
 from jobs.web.run_length import run_lengths
 from jobs.web.session import signed_in
 
@@ -39,7 +41,11 @@ def duration(request: HttpRequest) -> JsonResponse:
 @require_safe
 def estimate(request: HttpRequest) -> HttpResponse:
     """The panel of estimates for the fields in the address, as HTML; in its place a sentence on what is missing."""
-    return render(request, "profiles/outlook.html", {"outlook": panel_of(QuestionForm(request.GET))})
+    plan = plan_of(QuestionForm(request.GET))
+    found = shown(plan)
+    if isinstance(plan, Plan) and found.again:
+        model_entry_read_on(entry=plan.entry, dtype=plan.question.dtype)
+    return render(request, "profiles/outlook.html", {"outlook": found})
 
 
 def _entry(request: HttpRequest, text: str, revision: str) -> ModelEntry:
