@@ -121,7 +121,9 @@ def _held_after_prefill(group: LayerGroup, tokens: int, sequences: int, element:
 def _device_bytes(record: InspectionRecord, strategy: Strategy, layer_bytes: Callable[[LayerGroup], int]) -> int:
     if not strategy.is_offloaded:
         return sum(group.count * layer_bytes(group) for group in record.layers)
-    moved = [layer_bytes(group) for group in record.layers if is_moved(group, strategy) for _ in range(group.count)]
+    moved = [
+        size for group in record.layers if is_moved(group, strategy) for size in [layer_bytes(group)] * group.count
+    ]
     kept = sum(group.count * layer_bytes(group) for group in record.layers if not is_moved(group, strategy))
     return kept + _largest(moved, RESIDENT_LAYERS)
 
