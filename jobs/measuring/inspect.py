@@ -32,9 +32,12 @@ def inspect_model_spec(
     tokens: Sequence[int],
     strategies: Sequence[str],
     attention: str = "sdpa",
+    padded: Sequence[bool] = (False,),
     tell: Callable[[str], None] = lambda text: None,
 ) -> InspectionRecord:
     """Build the model on meta, fill caches, and record layers, weights and peaks.
+
+    padded: whether to take peaks of sequences as long as each other, of those filled up on the left, or of both.
 
     Raises Refusal: unknown_model_type, needs_remote_code, no_config, broken_config, no_cache, missing_weights,
     broken_weights, split_gguf, offline, gated, model_not_found, bad_token, unknown_strategy, unknown_dtype.
@@ -48,7 +51,7 @@ def inspect_model_spec(
     try:
         subject = Subject(spec, config, attention)
         record = _record(spec, fields, subject, dtypes)
-        return _with_peaks(record, subject, _rung_strategies(chosen), sequences, tokens, dtypes, tell)
+        return _with_peaks(record, subject, _rung_strategies(chosen), sequences, tokens, dtypes, padded, tell)
     except BUILD_ERRORS as error:
         raise broken(spec, f"its own code fails on it ({type(error).__name__}: {first_line(error)})") from error
 
@@ -89,6 +92,7 @@ def _with_peaks(
     sequences: Sequence[int],
     tokens: Sequence[int],
     dtypes: Sequence[str],
+    padded: Sequence[bool],
     tell: Callable[[str], None],
 ) -> InspectionRecord:
     rungs: list[PeakRung] = []
@@ -98,7 +102,7 @@ def _with_peaks(
             continue
         tell(f"Sizing {strategy.label} in {dtype}.")
         try:
-            rungs += subject.peaks(record, strategy, dtype, sequences, tokens)
+            rungs += subject.peaks(record, strategy, dtype, sequences, tokens, padded)
         except BUILD_ERRORS as error:
             if strategy == BASELINE:
                 raise

@@ -9,8 +9,11 @@ from unittest import mock
 
 import torch
 from torch.nn import functional
+from transformers import masking_utils
 from transformers.integrations import moe
 from transformers.utils import is_hqq_available
+
+from jobs.measuring.meta_scratch import flash_bytes
 
 SEARCH_STEPS = 2
 MATH_PATH = 0  # torch.nn.attention.SDPBackend.MATH
@@ -54,23 +57,24 @@ def cpu_attention(
     math path keeps scores, and runs as it is.
     """
     choice = fused_choice(query, key, value, attn_mask, is_causal, scale, enable_gqa)
+    bias = _bias(attn_mask, query.dtype)
     if choice == MATH_PATH:
         out, _ = torch._scaled_dot_product_attention_math(
-            query, key, value, attn_mask, 0.0, is_causal, None, scale=scale, enable_gqa=enable_gqa
+            query, key, value, bias, 0.0, is_causal, None, scale=scale, enable_gqa=enable_gqa
         )
         return out
     batch, heads, rows, _ = query.shape
-    bias = _bias(attn_mask, query.dtype)
+    blocks = torch.empty(flash_bytes(query, key), dtype=torch.uint8, device="meta")
     log_sum = torch.empty(batch, rows, heads, dtype=torch.float32, device="meta")
     out = torch.empty(batch, rows, heads, value.shape[-1], dtype=query.dtype, device="meta").transpose(1, 2)
-    del bias, log_sum
+    del bias, blocks, log_sum
     return out
 
 
 def _bias(mask: torch.Tensor | None, dtype: torch.dtype) -> torch.Tensor | None:
-    """What a mask of yes and no is turned into."""
+    """What a mask of yes and no is turned into; another is taken as it is."""
     if mask is None or mask.dtype is not torch.bool:
-        return None
+        return mask
     return torch.empty(mask.shape, dtype=dtype, device="meta")
 
 
@@ -80,10 +84,11 @@ def grouped_product(rows: torch.Tensor, weight: torch.Tensor, **_: Any) -> torch
 
 
 @contextlib.contextmanager
-def cpu_kernels() -> Iterator[None]:
-    """Inside, a meta tensor asked for its truth says yes: masks without padding are full, loops run on."""
+def cpu_kernels(*, padded: bool = False) -> Iterator[None]:
+    """Inside, a meta tensor asked for its truth says yes, so that loops run on; but a padded mask is not all ones."""
     with (
         _short_search(),
+        _never_all() if padded else contextlib.nullcontext(),
         mock.patch.object(functional, "scaled_dot_product_attention", cpu_attention),
         mock.patch.object(moe, "_grouped_mm", grouped_product),
         mock.patch.object(torch.Tensor, "__bool__", _true_on_meta(torch.Tensor.__bool__)),
@@ -96,6 +101,24 @@ def _true_on_meta(plain: Any) -> Any:
         return True if tensor.is_meta else bool(plain(tensor))
 
     return truth
+
+
+@contextlib.contextmanager
+def _never_all() -> Iterator[None]:
+    """Inside, whoever asks whether all of a meta tensor is true hears no."""
+
+    def answering_no(plain: Any) -> Any:
+        def all_of(tensor: torch.Tensor, *where: Any, **how: Any) -> Any:
+            return torch.tensor(False) if tensor.is_meta and not where and not how else plain(tensor, *where, **how)
+
+        return all_of
+
+    with (
+        mock.patch.object(torch, "all", answering_no(torch.all)),
+        mock.patch.object(torch.Tensor, "all", answering_no(torch.Tensor.all)),
+        mock.patch.object(masking_utils, "fast_all", answering_no(masking_utils.fast_all)),
+    ):
+        yield
 
 
 @contextlib.contextmanager

@@ -1,6 +1,7 @@
 """One pass of a model on meta as generate() makes it: a prefill, in one shot or in chunks, and decode steps."""
 
 import contextlib
+import inspect
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,35 +15,36 @@ from jobs.sizing.refusal import Refusal
 
 
 class MetaPass:
-    """A model with one cache being filled; `peak_bytes` counts from the last `start_phase`."""
+    """A model with one cache being filled; the peaks count from the last `start_phase`.
 
-    def __init__(self, model: Any, cache: Cache, *, sequences: int) -> None:
+    padded: the sequences are of unequal lengths and filled up on the left, so that a mask goes with every forward;
+    without padding generate() drops the mask before the first one.
+    """
+
+    def __init__(self, model: Any, cache: Cache, *, sequences: int, padded: bool = False) -> None:
         self.model = model
         self.cache = cache
         self.sequences = sequences
+        self.padded = padded
         self.tokens = 0
         self.live = LiveStorage(model)
         self.extra = {"logits_to_keep": 1} if model._supports_logits_to_keep() else {}
+        self._ids: Any = None
+        self._prompt: Any = None
+        self._given_mask: torch.Tensor | None = None
+        self._inputs: dict[str, torch.Tensor] = {}
+        self._answer: Any = None
 
     def run(self, tokens: int) -> None:
-        """Feed so many tokens of each sequence in one forward, and choose the next token as generate() does.
+        """Feed so many tokens of each sequence: the whole prompt at first, then the answer's.
 
         Raises Refusal("no_cache") for a model that answers without a cache.
         """
-        first, self.tokens = self.tokens == 0, self.tokens + tokens
-        with cpu_kernels(), torch.no_grad(), self.live:
-            ids = torch.empty(self.sequences, tokens, dtype=torch.long, device="meta")
-            mask = torch.empty(self.sequences, self.tokens, dtype=torch.long, device="meta")
-            inputs = self.model.prepare_inputs_for_generation(
-                ids, cache=self.cache, attention_mask=mask, use_cache=True, is_first_iteration=first, **self.extra
-            )
-            answer = self.model(**inputs, return_dict=True)
-            if not isinstance(answer.get("cache"), Cache):
-                raise no_cache(self.model)
-            scores = answer.logits[:, -1].to(copy=True, dtype=torch.float32)
-            del answer, inputs, scores
-        if isinstance(self.cache, CountedStaticCache):
-            self.cache.seen_tokens = self.tokens
+        with cpu_kernels(padded=self.padded), torch.no_grad(), self.live:
+            if self._ids is None:
+                self._begin(tokens)
+            self._forward(tokens)
+            self._choose()
 
     def peak_of(self, tokens: int) -> int:
         """Bytes alive at the worst moment of feeding so many tokens; weights not counted."""
@@ -56,10 +58,57 @@ class MetaPass:
             return self.peak_of(tokens)
         last = tokens % chunk_tokens or chunk_tokens
         whole = (tokens - last) // chunk_tokens
-        if whole > 2:
-            self.run((whole - 2) * chunk_tokens)
-        peaks = [self.peak_of(chunk_tokens) for _ in range(min(whole, 2))]
-        return max(peaks[-1], self.peak_of(last))
+        with cpu_kernels(padded=self.padded), torch.no_grad(), self.live:
+            self._begin(tokens)
+            if whole > 1:
+                self._forward((whole - 1) * chunk_tokens)
+            self.live.start_phase()
+            self._forward(chunk_tokens)
+            self._forward(last)
+            self._choose()
+        return self.live.peak_bytes
+
+    def _begin(self, prompt_tokens: int) -> None:
+        """What generate() holds on to beside the cache: the ids, their positions, and a mask where one is needed."""
+        self._ids = self._prompt = torch.empty(self.sequences, prompt_tokens, dtype=torch.long, device="meta")
+        self.live.leave_out(self._prompt)  # the caller's own, there before
+        self._given_mask = torch.empty(self.sequences, prompt_tokens, dtype=torch.long, device="meta")
+        if "position_ids" in inspect.signature(self.model.forward).parameters:
+            asked = {"attention_mask": self._given_mask}
+            self._inputs["position_ids"] = self.model._prepare_position_ids_for_generation(self._ids, asked)
+        if self.padded:
+            self._inputs["attention_mask"] = self._given_mask
+
+    def _forward(self, tokens: int) -> None:
+        """One forward; what the one before answered is alive meanwhile where generate() has not dropped it yet."""
+        first, start, self.tokens = self.tokens == 0, self.tokens, self.tokens + tokens
+        given = {name: tensor[:, : self.tokens] for name, tensor in self._inputs.items()}
+        if "position_ids" in given:
+            given["position_ids"] = given["position_ids"][:, start:]
+        inputs = self.model.prepare_inputs_for_generation(
+            self._ids[:, start : self.tokens],
+            cache=self.cache,
+            use_cache=True,
+            is_first_iteration=first,
+            **given,
+            **self.extra,
+        )
+        self._answer = self.model(**inputs, return_dict=True)
+        if not isinstance(self._answer.get("cache"), Cache):
+            raise no_cache(self.model)
+        if isinstance(self.cache, CountedStaticCache):
+            self.cache.seen_tokens = self.tokens
+
+    def _choose(self) -> None:
+        """The next token from the last position's logits, copied in float32, and all that grows with it."""
+        one = torch.empty(self.sequences, 1, dtype=torch.long, device="meta")
+        grown = {
+            name: tensor if tensor is None else torch.cat([tensor, one], -1) for name, tensor in self._inputs.items()
+        }
+        scores = self._answer.logits[:, -1].to(copy=True, dtype=torch.float32)
+        chosen = torch.argmax(scores, dim=-1)
+        self._ids = torch.cat([self._ids, chosen[:, None]], dim=-1)
+        self._inputs, self._answer = grown, None
 
 
 @contextlib.contextmanager

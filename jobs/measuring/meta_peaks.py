@@ -27,6 +27,7 @@ class Setting:
     attention: str
     sequences: int
     table_bytes: int
+    padded: bool = False
 
     def rung(self, phase: Phase, tokens: int, working: int) -> PeakRung:
         return PeakRung(
@@ -37,6 +38,7 @@ class Setting:
             sequences=self.sequences,
             tokens=tokens,
             working_bytes=max(0, working) + self.table_bytes,
+            padded=self.padded,
         )
 
     def prefill_working(self, tokens: int, slots: int, peak: int) -> int:
@@ -65,7 +67,9 @@ def peak_rungs(model: Any, config: Any, setting: Setting, prompts: Sequence[int]
     """
     fewest: int | None = None
     for prompt in prompts:
-        one = MetaPass(model, _cache(config, setting.strategy, prompt), sequences=setting.sequences)
+        one = MetaPass(
+            model, _cache(config, setting.strategy, prompt), sequences=setting.sequences, padded=setting.padded
+        )
         yield from _rungs(one, setting, prompt)
         fewest = fewest or one.live.operations
         if one.live.operations > max(MOST_OPERATIONS, LOOPING * fewest):

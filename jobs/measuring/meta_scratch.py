@@ -7,7 +7,17 @@ import torch
 
 SCORE_BYTES = 1
 ACCUMULATOR_BYTES = 4
-PRODUCTS = frozenset({torch.ops.aten.mm.default, torch.ops.aten.addmm.default})
+FLASH_ROWS = ((768, 256), (192, 64), (0, 32))
+"""From so many rows of queries on, a thread takes blocks of so many."""
+FLASH_COLUMNS = 512
+PRODUCTS = frozenset(
+    {
+        torch.ops.aten.mm.default,
+        torch.ops.aten.addmm.default,
+        torch.ops.aten.bmm.default,
+        torch.ops.aten.baddbmm.default,
+    }
+)
 
 
 def scratch_bytes(func: Any, out: Any) -> int:
@@ -15,13 +25,34 @@ def scratch_bytes(func: Any, out: Any) -> int:
 
     The masked softmax of attention's math path keeps a byte a score. A product of matrices in bfloat16 keeps a
     float32 for each element of its result where the CPU has no instructions for that precision (oneDNN's
-    gemm:jit:bf16, seen by its verbose log and by the rise of resident memory); a single row is multiplied without.
+    gemm:jit:bf16, seen by its verbose log and by the rise of resident memory); of a batch of products each thread
+    has one at work, and a single row is multiplied without.
     """
     if func is torch.ops.aten._safe_softmax.default:
         return int(out.numel()) * SCORE_BYTES
-    if func in PRODUCTS and out.dtype is torch.bfloat16 and out.shape[0] > 1 and accumulates_wide():
-        return int(out.numel()) * ACCUMULATOR_BYTES
+    if func in PRODUCTS and out.dtype is torch.bfloat16 and out.shape[-2] > 1 and accumulates_wide():
+        *batch, rows, columns = (int(size) for size in out.shape)
+        at_once = min(*batch, _threads()) if batch else 1
+        return at_once * rows * columns * ACCUMULATOR_BYTES
     return 0
+
+
+def flash_bytes(query: torch.Tensor, key: torch.Tensor) -> int:
+    """What the CPU's flash attention kernel keeps for its threads while it runs.
+
+    query, key: [sequences, heads, tokens, width]. Each thread holds a block of scores, two columns and a block of
+    the result in float32, and the scores once more in a narrower compute precision (torch's FlashAttentionKernel).
+    """
+    rows, width = int(query.shape[2]), int(query.shape[3])
+    most_rows = next(size for least, size in FLASH_ROWS if rows >= least)
+    block_rows, block_columns = min(rows, most_rows), min(int(key.shape[2]), FLASH_COLUMNS)
+    wide = block_rows * (block_columns + 2 + width) * ACCUMULATOR_BYTES
+    narrow = 0 if query.dtype is torch.float32 else block_rows * block_columns * int(query.element_size())
+    return _threads() * (wide + narrow)
+
+
+def _threads() -> int:
+    return int(torch.get_num_threads())
 
 
 @cache

@@ -27,6 +27,12 @@ class LiveStorage(TorchDispatchMode):  # type: ignore[misc]
         self._deaths: dict[int, weakref.ref[torch.UntypedStorage]] = {}
         self._ignored = {storage_key(tensor) for tensor in [*ignored.parameters(), *ignored.buffers()]}
 
+    def leave_out(self, tensor: torch.Tensor) -> None:
+        """Do not count this one, nor what views it; the caller keeps it as long as this counts."""
+        key = storage_key(tensor)
+        self._free(key)
+        self._ignored.add(key)
+
     def start_phase(self) -> None:
         """From here on the peak counts anew, beginning with what is alive."""
         self.peak_bytes = self.live_bytes

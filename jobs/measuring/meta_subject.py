@@ -1,5 +1,6 @@
 """A model under inspection: built per precision, its layers read, and its peaks taken over few of them."""
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -112,6 +113,7 @@ class Subject:
         dtype: str,
         sequences: Sequence[int],
         tokens: Sequence[int],
+        padded: Sequence[bool],
     ) -> list[PeakRung]:
         """Working memory of the strategy at each number of sequences, over a ladder of lengths."""
         model = self.model(dtype)
@@ -120,7 +122,7 @@ class Subject:
         prompts = ladder(tokens, record.layers, strategy)
         rungs: list[PeakRung] = []
         with thinned(stack, set(kept), self._shapes):
-            for count in sequences:
+            for count, is_padded in itertools.product(sequences, padded):
                 setting = Setting(
                     record=over(record, kept),
                     strategy=strategy,
@@ -128,6 +130,7 @@ class Subject:
                     attention=self.attention,
                     sequences=count,
                     table_bytes=table_bytes(model),
+                    padded=is_padded,
                 )
                 rungs += peak_rungs(model, self.text_config, setting, prompts)
         return rungs

@@ -58,6 +58,7 @@ class Requests:
             tokens=tuple(request["tokens"]),
             strategies=tuple(request["strategies"]),
             attention=request["attention"],
+            padded=tuple(request.get("padded", [False])),
             tell=self._answers.tell,
         )
         self._answers.result(record.as_json())

@@ -26,6 +26,7 @@ def inspect_model(
     tokens: Sequence[int] = DEFAULT_TOKENS,
     strategies: Sequence[str] = DEFAULT_STRATEGIES,
     attention: str = "sdpa",
+    padded: Sequence[bool] = (False,),
     cancelled: Callable[[], bool] = lambda: False,
     tell: Callable[[str], None] = lambda text: None,
     process: MeasuringProcess | None = None,
@@ -47,6 +48,7 @@ def inspect_model(
             tokens=list(tokens),
             strategies=list(strategies),
             attention=attention,
+            padded=list(padded),
         )
     record = InspectionRecord.from_json(data)
     return replace(record, versions={**record.versions, "inspection": inspection_code()})
