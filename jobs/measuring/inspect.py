@@ -8,9 +8,10 @@ from typing import Any
 import torch
 
 from jobs.measuring.config_hash import config_hash
-from jobs.measuring.environment import versions
 from jobs.measuring.inspect_strategies import strategy_refusals
-from jobs.measuring.meta_model import BUILD_ERRORS, broken, build_config, config_fields, first_line
+from jobs.measuring.libraries import versions
+from jobs.measuring.library_errors import LIBRARY_ERRORS
+from jobs.measuring.meta_model import broken, build_config, config_fields, first_line
 from jobs.measuring.meta_subject import READ_DTYPE, Subject
 from jobs.measuring.meta_weights import parameters, weights_bytes
 from jobs.measuring.native_context import native_context
@@ -52,7 +53,7 @@ def inspect_model_spec(
         subject = Subject(spec, config, attention)
         record = _record(spec, fields, subject, dtypes)
         return _with_peaks(record, subject, _rung_strategies(chosen), sequences, tokens, dtypes, padded, tell)
-    except BUILD_ERRORS as error:
+    except LIBRARY_ERRORS as error:
         raise broken(spec, f"its own code fails on it ({type(error).__name__}: {first_line(error)})") from error
 
 
@@ -103,7 +104,7 @@ def _with_peaks(
         tell(f"Sizing {strategy.label} in {dtype}.")
         try:
             rungs += subject.peaks(record, strategy, dtype, sequences, tokens, padded)
-        except BUILD_ERRORS as error:
+        except LIBRARY_ERRORS as error:
             if strategy == BASELINE:
                 raise
             refusals[str(strategy)] = (

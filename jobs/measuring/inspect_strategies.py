@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from jobs.measuring.library_errors import LIBRARY_ERRORS
 from jobs.measuring.meta_cache import make_cache
-from jobs.measuring.meta_model import BUILD_ERRORS
 from jobs.sizing.kv import is_moved
 from jobs.sizing.record import LayerGroup
 from jobs.sizing.strategy import CacheKind, Strategy
@@ -27,7 +27,7 @@ def strategy_refusals(config: Any, layers: Sequence[LayerGroup]) -> dict[str, st
 def _why_not(config: Any, layers: Sequence[LayerGroup], strategy: Strategy) -> str | None:
     try:
         make_cache(config, strategy, slots=PROBE_SLOTS)
-    except BUILD_ERRORS as error:
+    except LIBRARY_ERRORS as error:
         return _reason(strategy, error)
     if strategy.is_offloaded and not any(is_moved(group, strategy) for group in layers):
         return "This model has no layer that this cache would move to CPU RAM."

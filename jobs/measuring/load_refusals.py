@@ -1,75 +1,16 @@
 """Why a model does not load, said so that its reader knows what to do."""
 
-from huggingface_hub.errors import (
-    GatedRepoError,
-    HfHubHTTPError,
-    LocalEntryNotFoundError,
-    OfflineModeIsEnabled,
-    RepositoryNotFoundError,
-    RevisionNotFoundError,
-)
-from safetensors import SafetensorError
-
+from jobs.measuring.hub_refusals import hub_refusal
 from jobs.measuring.outcomes import is_out_of_memory
 from jobs.sizing.model_spec import ModelKind, ModelSpec
 from jobs.sizing.refusal import Refusal
 
-LOAD_ERRORS = (
-    AssertionError,
-    AttributeError,
-    ImportError,
-    LookupError,
-    MemoryError,
-    OSError,
-    RuntimeError,
-    SafetensorError,
-    TypeError,
-    ValueError,
-)
-HUB_SENTENCES: tuple[tuple[type[BaseException], str, str, str], ...] = (
-    (
-        GatedRepoError,
-        "gated",
-        "“{name}” is gated: its owners ask you to accept their terms first.",
-        "Accept them on the model's page and start the worker with HF_TOKEN set.",
-    ),
-    (
-        RevisionNotFoundError,
-        "model_not_found",
-        "“{name}” has no revision “{revision}”.",
-        "Give a branch, tag or commit that is on the model's page.",
-    ),
-    (
-        RepositoryNotFoundError,
-        "model_not_found",
-        "There is no model “{name}” on the Hub that this token may see.",
-        "Check the spelling (organisation/name); a private model needs HF_TOKEN.",
-    ),
-    (
-        OfflineModeIsEnabled,
-        "offline",
-        "“{name}” is not in the local cache and HF_HUB_OFFLINE forbids fetching it.",
-        "Download it once while online, or choose a local folder.",
-    ),
-    (
-        LocalEntryNotFoundError,
-        "offline",
-        "“{name}” is not in the local cache and the Hub cannot be reached.",
-        "Check the network of the worker, or choose a local folder.",
-    ),
-)
 REMOTE_CODE_SIGNS = ("trust_remote_code", "custom code", "remote code")
 
 
 def load_refusal(error: Exception, spec: ModelSpec) -> Refusal:
     """The refusal for an error of reading a config or weights; an error under another counts too."""
-    causes = _chain(error)
-    for kind, code, message, hint in HUB_SENTENCES:
-        if any(isinstance(cause, kind) for cause in causes):
-            return Refusal(code, message.format(name=spec.name, revision=spec.revision), hint)
-    if any(_status(cause) == 401 for cause in causes):
-        return Refusal("bad_token", "The Hub refuses this worker's token.", "Set HF_TOKEN to a valid one, or unset it.")
-    return _own_refusal(error, spec)
+    return hub_refusal(_chain(error), spec) or _own_refusal(error, spec)
 
 
 def _own_refusal(error: Exception, spec: ModelSpec) -> Refusal:
@@ -111,8 +52,3 @@ def _chain(error: BaseException) -> list[BaseException]:
         causes.append(cause)
         cause = cause.__cause__ or cause.__context__
     return causes
-
-
-def _status(error: BaseException) -> int | None:
-    response = getattr(error, "response", None)
-    return getattr(response, "status_code", None) if isinstance(error, HfHubHTTPError) else None

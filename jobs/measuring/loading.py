@@ -10,7 +10,8 @@ import torch
 from transformers import AutoConfig, AutoModelForCausalLM, GenerationConfig, GgufConfig
 
 from jobs.measuring.hub_source import hub_is_reachable
-from jobs.measuring.load_refusals import LOAD_ERRORS, load_refusal
+from jobs.measuring.library_errors import LIBRARY_ERRORS
+from jobs.measuring.load_refusals import load_refusal
 from jobs.measuring.random_weights import SEED, RepeatedDraws
 from jobs.measuring.stored_gguf import whole_gguf
 from jobs.measuring.stored_headers import folder_tensors, missing_weights
@@ -45,7 +46,7 @@ def load_model(spec: ModelSpec, *, dtype: str, device: str, attention: str, tell
         random = uses_random_weights(spec)
         tell("Drawing random weights." if random else "Loading the weights.")
         model = (_random if random else _stored)(spec, dtype=dtype, device=device, attention=attention)
-    except LOAD_ERRORS as error:
+    except LIBRARY_ERRORS as error:
         raise load_refusal(error, spec) from error
     # Parameters keep requires_grad, as from_pretrained leaves it: without it torch multiplies the last position with a
     # copy of the whole output matrix (54 MiB for SmolLM2-135M in bfloat16), which a user's generate() does not.

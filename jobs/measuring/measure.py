@@ -13,8 +13,9 @@ from jobs.measuring.applicable import why_not
 from jobs.measuring.cpu_memory import CpuMemory
 from jobs.measuring.cuda_memory import CudaMemory
 from jobs.measuring.generating import Pass, measured, warm
+from jobs.measuring.library_errors import LIBRARY_ERRORS
 from jobs.measuring.loading import LoadedModel
-from jobs.measuring.outcomes import RUN_ERRORS, Failure, failure_of, fell_back, peak_above_capacity, weights_do_not_fit
+from jobs.measuring.outcomes import Failure, failure_of, fell_back, peak_above_capacity, weights_do_not_fit
 from jobs.measuring.prompts import fingerprint, ordinary_ids, prompt
 from jobs.measuring.settings import generation_config, recorded
 from jobs.procedure.measurement import Ask, Measurement, Outcome
@@ -119,7 +120,7 @@ def _attempt(point: Point, act: Callable[[Point], None], *, limited: bool) -> Fa
     """Do it; an error becomes plain data here, so that nothing keeps the tensors of its frames."""
     try:
         act(point)
-    except RUN_ERRORS as error:
+    except LIBRARY_ERRORS as error:
         return failure_of(error, strategy=point.ask.strategy, capacity_bytes=point.ask.capacity_bytes, limited=limited)
     return None
 

@@ -6,30 +6,16 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from huggingface_hub.errors import StrictDataclassError
 from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForImageTextToText
 from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING, MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING
 
 from jobs.measuring.hub_source import hub_config
+from jobs.measuring.library_errors import LIBRARY_ERRORS
 from jobs.measuring.stored_gguf import gguf_config
 from jobs.sizing.model_spec import ModelKind, ModelSpec
 from jobs.sizing.refusal import Refusal
 
-BUILD_ERRORS = (
-    StrictDataclassError,
-    ArithmeticError,
-    AssertionError,
-    AttributeError,
-    ImportError,
-    LookupError,
-    NotImplementedError,
-    OSError,
-    RuntimeError,
-    TypeError,
-    ValueError,
-)
-"""What a model's constructor or forward raises when its config does not hold together."""
 LAYER_COUNTS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers")
 MOST_LAYERS = 4096  # the deepest models have some hundreds
 
@@ -66,7 +52,7 @@ def build_config(spec: ModelSpec, fields: Mapping[str, Any]) -> Any:
             config = AutoConfig.from_pretrained(spec.path, trust_remote_code=False, local_files_only=True)
         else:
             config = CONFIG_MAPPING[model_type].from_dict(dict(fields))
-    except BUILD_ERRORS as error:
+    except LIBRARY_ERRORS as error:
         raise broken(spec, first_line(error)) from error
     if type(config) not in MODEL_FOR_CAUSAL_LM_MAPPING and type(config) not in MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING:
         raise Refusal(
@@ -91,7 +77,7 @@ def build_model(spec: ModelSpec, config: Any, *, dtype: torch.dtype, attention: 
     try:
         with torch.device("meta"):
             return _from_config(auto, config, dtype, attention).eval()
-    except BUILD_ERRORS as error:
+    except LIBRARY_ERRORS as error:
         raise broken(spec, first_line(error)) from error
 
 

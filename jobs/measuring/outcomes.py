@@ -9,19 +9,6 @@ from jobs.procedure.measurement import Outcome
 from jobs.sizing.strategy import Strategy
 from jobs.sizing.units import bytes_text
 
-# What a library's code may raise; a fault of this project's own would too, and is told the same way.
-RUN_ERRORS = (
-    ArithmeticError,
-    AssertionError,
-    AttributeError,
-    ImportError,
-    LookupError,
-    MemoryError,
-    OSError,
-    RuntimeError,
-    TypeError,
-    ValueError,
-)
 REFUSED_ALLOCATION = (
     "can't allocate memory",
     "not enough memory",

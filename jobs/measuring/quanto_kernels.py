@@ -12,7 +12,7 @@ from time import sleep, time
 
 import torch
 
-from jobs.measuring.outcomes import RUN_ERRORS
+from jobs.measuring.library_errors import LIBRARY_ERRORS
 
 # Longer than a compilation takes on a slow machine (93 s): a lock as old as this is nobody's.
 COMPILING_S = 180.0
@@ -32,7 +32,7 @@ def why_not_quanto() -> str | None:
             import optimum.quanto  # noqa: F401
 
             torch.ops.quanto.unpack(torch.arange(16, dtype=torch.uint8), 4)
-    except RUN_ERRORS as error:
+    except LIBRARY_ERRORS as error:
         return (
             f"quanto could not compile its kernels ({type(error).__name__}): "
             "install g++, ninja and Python's headers (Debian: g++ ninja-build python3-dev)"

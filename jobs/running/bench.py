@@ -62,11 +62,7 @@ class ProcessBench:
             self._measuring_pid(process.pid)
             return Loaded(**self._request_load(process))
         except ProcessDied as death:
-            raise Refusal(
-                "load_failed",
-                f"“{self._spec.name}” does not load: {death}",
-                "The machine may be short of memory: try a smaller precision or model.",
-            ) from death
+            raise deaths.died_loading(self._spec.name, death) from death
         except ProcessHung as hang:
             raise Refusal("load_failed", str(hang), "Check the worker's disk and network.") from hang
 

@@ -5,12 +5,29 @@ from collections.abc import Mapping
 
 from jobs.procedure.measurement import Ask, Measurement, Outcome
 from jobs.running.process import ProcessDied, ProcessHung
+from jobs.sizing.refusal import Refusal
 from jobs.sizing.units import bytes_text
 
 
 def was_killed(death: ProcessDied) -> bool:
     """By somebody else: its own faults end in other signals."""
     return death.signal_number in (signal.SIGKILL, signal.SIGTERM)
+
+
+def died_loading(name: str, death: ProcessDied) -> Refusal:
+    """The run cannot go on without its model."""
+    if was_killed(death):
+        return Refusal(
+            "killed",
+            f"The measuring process was killed from outside ({death.how}) while it loaded “{name}”: most likely by the "
+            "system, short of memory.",
+            "Free memory on the worker, or try a smaller precision or model.",
+        )
+    return Refusal(
+        "load_failed",
+        f"“{name}” does not load: {death}",
+        "The machine may be short of memory: try a smaller precision or model.",
+    )
 
 
 def killed(ask: Ask, death: ProcessDied) -> Measurement:

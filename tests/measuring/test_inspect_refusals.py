@@ -5,9 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from huggingface_hub import constants
 
-from jobs.measuring import hub_source
 from jobs.measuring.inspect import inspect_model_spec
 from jobs.measuring.native_context import native_context
 from jobs.sizing.model_spec import ModelKind, ModelSpec
@@ -59,15 +57,6 @@ def test_a_native_class_is_used_though_code_comes_with_the_model(tmp_path: Path)
         folder(tmp_path, fields), dtypes=["bfloat16"], sequences=[1], tokens=[16], strategies=["default"]
     )
     assert record.architecture == "LlamaForCausalLM"
-
-
-def test_a_hub_model_is_refused_as_offline_when_the_hub_cannot_be_reached(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(constants, "ENDPOINT", "http://127.0.0.1:9")
-    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
-    assert not hub_source.hub_is_reachable()
-    assert refusal(ModelSpec(kind=ModelKind.HUB, name="org/name")).code == "offline"
 
 
 def test_an_unknown_strategy_or_precision_is_refused(tmp_path: Path) -> None:

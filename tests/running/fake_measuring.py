@@ -1,4 +1,5 @@
-"""Speaks the measuring process's protocol without a model, and has the fault that a measurement's stage names.
+"""Speaks the measuring process's protocol without a model, and has the fault that a measurement's stage names
+(or, while loading, the precision).
 
 `python -m tests.running.fake_measuring --parent PID`; faults: see FAULTS. The peak it reports is the answer's tokens.
 """
@@ -70,6 +71,7 @@ def answer(request: dict[str, Any]) -> None:
     request_id, do = request["id"], request["do"]
     if do == "load":
         say(request_id, "progress", message="loading")
+        FAULTS.get(request["dtype"], lambda enforce: None)(False)
         say(request_id, "result", data=LOADED)
     elif do == "environment":
         say(request_id, "result", data=dict(os.environ))

@@ -10,6 +10,7 @@ from jobs.procedure.question import Question
 from jobs.running.bench import ProcessBench
 from jobs.running.process import MeasuringProcess
 from jobs.sizing.model_spec import ModelKind, ModelSpec
+from jobs.sizing.refusal import Refusal
 from jobs.sizing.strategy import BASELINE
 
 SPEC = ModelSpec(kind=ModelKind.ARCHITECTURE, name="fake", config={})
@@ -78,6 +79,16 @@ def test_a_death_is_a_failure_with_its_reason(bench: Bench, fault: str, code: st
     assert found.outcome is Outcome.FAILED
     assert found.error is not None
     assert found.error["code"] == code
+
+
+@pytest.mark.parametrize(
+    ("fault", "code"), [("segfault", "load_failed"), ("exit", "load_failed"), ("killed", "killed")]
+)
+def test_a_death_while_loading_says_whether_it_came_from_outside(bench: Bench, fault: str, code: str) -> None:
+    with bench(replace(QUESTION, dtype=fault)) as one, pytest.raises(Refusal) as refused:
+        one.load()
+    assert refused.value.code == code
+    assert refused.value.hint
 
 
 def test_a_hang_is_a_failure_and_the_run_goes_on(bench: Bench) -> None:
