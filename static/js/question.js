@@ -5,7 +5,7 @@
   const CHECK_AFTER_MS = 350;
   const ASK_AGAIN_MS = 700;
   const ESTIMATE_AFTER_MS = 150;
-  const ASK_ABOUT_UNREAD_MS = [2000, 3000, 5000, 8000, 13000, 21000, 34000];
+  const ASK_ABOUT_UNREAD_MS = [2000, 3000, 5000, 8000, 13000, 21000, 34000, 34000, 34000];
   const SAY_AFTER_MS = 1500;
   const form = document.getElementById("question");
   const field = (name) => form.elements[name];
@@ -37,7 +37,7 @@
     told.dataset.state = found.state;
     told.textContent = found.state === "empty" ? "" : [found.message, found.hint].filter(Boolean).join(" ");
     if (found.state === "inspecting") checkTimer = setTimeout(check, ASK_AGAIN_MS, found.entry);
-    if (found.state === "ready") lengths();
+    if (found.state === "ready") { asked = 0; lengths(); }
     if (found.state !== "inspecting" || !entry) estimate();
   }
 
