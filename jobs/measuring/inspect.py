@@ -62,6 +62,8 @@ def _record(spec: ModelSpec, fields: Mapping[str, Any], subject: Subject, dtypes
     unpacked_bytes = {
         dtype: weights_bytes(subject.model(dtype), getattr(torch, dtype)) for dtype in (READ_DTYPE, *dtypes)
     }
+    if not parameters(model) or not subject.layers:
+        raise broken(spec, "it makes a model without " + ("layers" if parameters(model) else "weights"))
     return InspectionRecord(
         model=spec.name,
         model_type=str(fields["model_type"]),

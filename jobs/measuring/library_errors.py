@@ -1,5 +1,7 @@
 """What code that is not this project's may raise: a model's own, transformers', torch's."""
 
+import re
+
 from huggingface_hub.errors import StrictDataclassError
 from safetensors import SafetensorError
 
@@ -13,6 +15,7 @@ LIBRARY_ERRORS = (
     MemoryError,
     OSError,
     RuntimeError,
+    re.error,  # a quantization_config's patterns
     SafetensorError,
     StrictDataclassError,
     TypeError,

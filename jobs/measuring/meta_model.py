@@ -10,6 +10,7 @@ from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForImageText
 from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING, MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING
 
+from jobs.measuring.config_numbers import impossible
 from jobs.measuring.hub_source import hub_config
 from jobs.measuring.library_errors import LIBRARY_ERRORS
 from jobs.measuring.stored_gguf import gguf_config
@@ -45,6 +46,8 @@ def build_config(spec: ModelSpec, fields: Mapping[str, Any]) -> Any:
         raise broken(spec, "its config.json names no model_type")
     if model_type not in CONFIG_MAPPING:
         raise _foreign(spec, model_type, fields)
+    if (why := impossible(fields)) is not None:
+        raise broken(spec, why)
     if _most_layers(fields) > MOST_LAYERS:
         raise broken(spec, f"it asks for {_most_layers(fields):,} layers")
     try:

@@ -11,8 +11,8 @@ from typing import Any
 
 import torch
 
+from jobs.measuring.linear_layers import Linear, linears, patch_experts
 from jobs.measuring.meta_weights import weights_bytes
-from jobs.measuring.stored_linears import Linear, linears, patch_experts
 
 
 def compressed_tensors(model: Any, fields: Mapping[str, Any], dtype: torch.dtype) -> tuple[int, int | None]:

@@ -6,33 +6,22 @@ packed modules need not be installed.
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import nn
 from transformers.pytorch_utils import Conv1D
-from transformers.quantizers.base import MODULES_TO_PATCH_FOR_QUANTIZATION, HfQuantizer
+from transformers.quantizers.base import HfQuantizer
 from transformers.quantizers.quantizers_utils import should_convert_module
 
-from jobs.measuring.meta_thin import find_stack
+from jobs.measuring.linear_layers import Linear, linears, linears_in_layers, patch_experts
 from jobs.measuring.meta_weights import weights_bytes
 
 BNB_BLOCK, BNB_NESTED_BLOCK = 64, 256  # elements that share a scale, and scales that share one of their own
+WORD_BITS = (2, 3, 4, 8)  # of a weight within a 32-bit word
 BNB_CODE_BYTES, BNB_NESTED_CODE_BYTES, BNB_OFFSET_BYTES = 16 * 4, 256 * 4, 4
-
-
-@dataclass(frozen=True, kw_only=True)
-class Linear:
-    name: str
-    inputs: int
-    outputs: int
-    bias: bool
-
-    @property
-    def elements(self) -> int:
-        return self.inputs * self.outputs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,13 +65,13 @@ def _bnb4_bytes(linear: Linear, *, nested: bool) -> int:
 
 def gptq(model: Any, fields: Mapping[str, Any]) -> Packing:
     """Codes and zero points in 32-bit words, float16 scales per group, each input's group (g_idx), float16 biases."""
-    bits, group = int(fields["bits"]), int(fields.get("group_size", 128))
+    bits, group = _bits(fields["bits"]), int(fields.get("group_size", 128))
     inside = fields.get("modules_in_block_to_quantize") or []
     wanted = [name for names in inside for name in ([names] if isinstance(names, str) else names)]
     left_out = [key[2:] for key in fields.get("dynamic") or {} if key.startswith("-:")]
     packed = [
         linear
-        for linear in _in_layers(model)
+        for linear in linears_in_layers(model)
         if (not wanted or any(linear.name.endswith(name) for name in wanted))
         and not any(re.match(pattern, linear.name) for pattern in left_out)
     ]
@@ -97,7 +86,7 @@ def gptq(model: Any, fields: Mapping[str, Any]) -> Packing:
 
 def awq(model: Any, fields: Mapping[str, Any]) -> Packing:
     """Codes and zero points in 32-bit words along the outputs, float16 scales per group, float16 biases."""
-    bits = int(fields.get("bits", fields.get("w_bit", 4)))
+    bits = _bits(fields.get("bits", fields.get("w_bit", 4)))
     group = int(fields.get("group_size", fields.get("q_group_size", 128)))
     skipped = HfQuantizer.get_modules_to_not_convert(
         model, fields.get("modules_to_not_convert"), model._keep_in_fp32_modules, add_default_skips=True
@@ -147,34 +136,14 @@ PACKINGS: Mapping[str, Callable[[Any, Mapping[str, Any]], Packing]] = {
 }
 
 
-def linears(model: Any) -> Iterator[tuple[Linear, nn.Module]]:
-    """Every linear layer of the model; a Conv1D (GPT-2) is one whose weight lies the other way round."""
-    for name, module in model.named_modules():
-        if isinstance(module, Conv1D):
-            inputs, outputs = module.weight.shape
-        elif isinstance(module, nn.Linear):
-            outputs, inputs = module.weight.shape
-        else:
-            continue
-        yield Linear(name=name, inputs=int(inputs), outputs=int(outputs), bias=module.bias is not None), module
-
-
-def _in_layers(model: Any) -> Iterator[Linear]:
-    """The linears of the decoder's layers: GPTQ leaves what is around them alone."""
-    stack = find_stack(model, model.config.get_text_config(decoder=True).num_hidden_layers)
-    inside = {id(module) for module in stack.modules()} if stack is not None else set()
-    return (linear for linear, module in linears(model) if id(module) in inside)
+def _bits(value: Any) -> int:
+    if value not in WORD_BITS:
+        raise ValueError(f"weights are not packed in {value} bits")
+    return int(value)
 
 
 def _groups(linear: Linear, group: int) -> int:
     """A group size of -1 is one group for all inputs."""
+    if group < -1 or group == 0:
+        raise ValueError(f"{group} weights make no group")
     return math.ceil(linear.inputs / group) if group > 0 else 1
-
-
-def patch_experts(model: Any, method: str) -> None:
-    """Experts that transformers splits into linear layers before it packs them."""
-    for name, module in list(model.named_modules()):
-        patch = MODULES_TO_PATCH_FOR_QUANTIZATION.get(type(module).__name__)
-        if patch is not None and method in patch["quantization_methods"]:
-            with torch.device("meta"):
-                model.set_submodule(name, patch["module_name"](model.config.get_text_config()))

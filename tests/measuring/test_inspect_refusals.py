@@ -43,6 +43,34 @@ def test_a_config_that_makes_no_sizable_model_is_refused(tmp_path: Path, fields:
     assert refusal(folder(tmp_path, fields)).code == code
 
 
+LLAMA = SIZES | {"model_type": "llama"}
+PACKED = {"quant_method": "gptq", "bits": 4, "group_size": 128}
+
+
+@pytest.mark.parametrize(
+    ("fields", "says"),
+    [
+        (LLAMA | {"num_attention_heads": 0}, "its num_attention_heads is 0"),
+        (LLAMA | {"hidden_size": -4}, "its hidden_size is -4"),
+        (LLAMA | {"num_hidden_layers": 0}, "its num_hidden_layers is 0"),
+        ({"model_type": "gemma3", "text_config": {"vocab_size": 0}}, "its vocab_size is 0"),
+        ({"model_type": "gemma3", "text_config": 3}, "text_config"),
+        ({"model_type": "llava", "text_config": {"model_type": "nope"}}, "nope"),
+        (LLAMA | {"quantization_config": "4 bits"}, "its quantization_config is not an object"),
+        (LLAMA | {"quantization_config": PACKED | {"bits": 10**30}}, "not packed in"),
+        (LLAMA | {"quantization_config": PACKED | {"group_size": 0}}, "make no group"),
+        (LLAMA | {"quantization_config": {"load_in_4bit": True, "llm_int8_skip_modules": ["*("]}}, "repeat"),
+        (LLAMA | {"quantization_config": {"quant_method": "fp8", "weight_block_size": [0, 0]}}, "weight_block_size"),
+        (LLAMA | {"quantization_config": {"quant_method": "compressed-tensors", "config_groups": [1]}}, "list"),
+    ],
+)
+def test_what_no_model_can_be_is_told_by_its_name_and_never_sized_as_0_bytes(
+    tmp_path: Path, fields: object, says: str
+) -> None:
+    found = refusal(folder(tmp_path, fields))
+    assert (found.code, says in found.message) == ("broken_config", True), found.message
+
+
 def test_a_missing_config_is_refused(tmp_path: Path) -> None:
     assert refusal(ModelSpec(kind=ModelKind.FOLDER, name="mine", path=str(tmp_path))).code == "no_config"
 
