@@ -33,7 +33,9 @@ def _own_refusal(error: Exception, spec: ModelSpec) -> Refusal:
             f"The weights of “{spec.name}” do not fit on this device.",
             "Choose a smaller precision, a smaller model or a bigger device.",
         )
-    if spec.kind is ModelKind.HUB and "safetensors" in text:
+    if isinstance(error, ImportError):
+        hint = "Install that package on the worker, for the Python that measures, or choose weights packed otherwise."
+    elif spec.kind is ModelKind.HUB and "safetensors" in text:
         hint = "The model offers no safetensors; pickles are not loaded."
     else:
         hint = "Check that the folder or revision is complete and made for this transformers."

@@ -21,7 +21,7 @@ from jobs.sizing.model_spec import ModelKind, ModelSpec
 from jobs.sizing.record import InspectionRecord
 from jobs.sizing.strategy import Strategy
 
-WEIGHTS = ("*.safetensors", "*.safetensors.index.json", "*.gguf")
+WEIGHTS = ("*.safetensors", "*.safetensors.index.json", "*.gguf", "*.bin", "*.pt", "*.pth", "*.ckpt")
 
 
 class KeptRecords:
@@ -91,6 +91,8 @@ def _source(spec: ModelSpec) -> Mapping[str, Any] | None:
         return {}  # its config is in the spec
     config = _config_path(spec)
     try:
+        if spec.gguf_file:
+            return {"weights": list(_weights(Path(spec.path or "")))}  # its config is in one of them
         return None if config is None else {"config": _digest(config), "weights": list(_weights(config.parent))}
     except OSError:
         return None

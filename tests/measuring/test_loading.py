@@ -69,6 +69,26 @@ def test_a_folder_with_safetensors_has_its_own_weights(tiny: Tiny, tmp_path: Pat
     assert loaded["weights_bytes"] < 2 * PARAMETERS + 4096
 
 
+def test_packed_weights_whose_package_is_not_here_say_which_to_install(tiny: Tiny, tmp_path: Path) -> None:
+    from safetensors.numpy import save_file
+
+    spec = folder_with(tmp_path, SMALL | {"quantization_config": {"quant_method": "awq", "bits": 4, "group_size": 64}})
+    save_file({}, str(tmp_path / "model.safetensors"))
+    refusal = refused(tiny, spec)
+    assert (refusal.code, "gptqmodel" in refusal.message, "Install" in refusal.hint) == ("load_failed", True, True)
+
+
+def test_a_folder_whose_files_are_cut_off_or_lack_a_tensor_is_not_loaded(tiny: Tiny, tmp_path: Path) -> None:
+    import torch
+    from safetensors.torch import save_file
+
+    spec = folder_with(tmp_path, SMALL)
+    save_file({"model.norm.weight": torch.ones(64)}, str(tmp_path / "model.safetensors"), metadata={"format": "pt"})
+    assert refused(tiny, spec).code == "missing_weights"
+    (tmp_path / "model.safetensors").write_bytes(b"\x10")
+    assert refused(tiny, spec).code == "broken_weights"
+
+
 def test_pickles_are_refused(tiny: Tiny, tmp_path: Path) -> None:
     spec = folder_with(tmp_path, SMALL)
     (tmp_path / "pytorch_model.bin").write_bytes(b"")

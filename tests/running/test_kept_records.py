@@ -42,7 +42,18 @@ def test_another_config_is_another_model(kept: KeptRecords) -> None:
     assert kept.find(replace(BUILT_IN, config={"model_type": "llama", "hidden_size": 8})) is None
 
 
-@pytest.mark.parametrize("change", ["config.json", "model.safetensors"])
+def test_a_gguf_file_has_a_record_of_its_own_until_it_changes(kept: KeptRecords, tmp_path: Path) -> None:
+    (tmp_path / "a.gguf").write_bytes(b"GGUF")
+    (tmp_path / "b.gguf").write_bytes(b"GGUF")
+    one = ModelSpec(kind=ModelKind.FOLDER, name="a", path=str(tmp_path), gguf_file="a.gguf")
+    kept.keep(one, RECORD)
+    assert kept.find(one) == RECORD
+    assert kept.find(replace(one, gguf_file="b.gguf")) is None
+    (tmp_path / "a.gguf").write_bytes(b"GGUF and more")
+    assert kept.find(one) is None
+
+
+@pytest.mark.parametrize("change", ["config.json", "model.safetensors", "pytorch_model.bin"])
 def test_a_folder_s_record_ends_with_a_change_of_its_files(kept: KeptRecords, folder: ModelSpec, change: str) -> None:
     kept.keep(folder, RECORD)
     assert kept.find(folder) == RECORD
