@@ -35,3 +35,11 @@ def test_a_name_cannot_turn_the_page_around_it_about(signed_in: Client, named: R
 
 def test_a_workload_s_name_is_plain_where_it_is_chosen(signed_in: Client, named: Run) -> None:
     assert f"{SHOWN} (8 + 8)" in signed_in.get(reverse("profile-new")).content.decode()
+
+
+def test_what_is_refused_is_told_back_without_its_marks(signed_in: Client) -> None:
+    asked = {"model": "gpt2", "prompt_tokens": "8", "answer_tokens": "8", "more_strategies": f"static{OVERRIDE}"}
+    assert OVERRIDE not in signed_in.get(reverse("estimate"), asked).content.decode()
+    page = signed_in.post(reverse("profile-new"), asked).content.decode()
+    assert "“static” is not a cache strategy" in page
+    assert page.count(OVERRIDE) == 1, "in its own field alone"
