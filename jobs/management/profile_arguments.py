@@ -23,7 +23,7 @@ Value = TypeVar("Value")
 def add_arguments(parser: CommandParser) -> None:
     """Values are read by `question_of`, so that a bad one is refused with a sentence."""
     parser.add_argument(
-        "model", help="a built-in architecture, a folder with config.json, or a Hub id org/name[@revision]"
+        "model", help="a built-in architecture, a folder with config.json, a GGUF file, or a Hub id org/name[@revision]"
     )
     parser.add_argument("--prompt", required=True, metavar="TOKENS", help="the workload's longest prompt")
     parser.add_argument("--answer", required=True, metavar="TOKENS", help="new tokens of an answer")

@@ -32,7 +32,7 @@ class Asked:
 def add_arguments(parser: CommandParser) -> None:
     """Values are read by `asked_of`, so that a bad one is refused with a sentence."""
     parser.add_argument(
-        "model", help="a built-in architecture, a folder with config.json, or a Hub id org/name[@revision]"
+        "model", help="a built-in architecture, a folder with config.json, a GGUF file, or a Hub id org/name[@revision]"
     )
     parser.add_argument(
         "--tokens", nargs="+", default=DEFAULT_TOKENS, metavar="N", help="cached tokens of one sequence"
