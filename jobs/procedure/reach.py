@@ -1,11 +1,11 @@
 """How far each strategy would reach in a number of bytes, estimated."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from jobs.procedure.combination import combined_rise_bytes
-from jobs.procedure.estimate import Estimator
+from jobs.procedure.estimate import Estimator, is_inspected
 from jobs.procedure.question import Question
 from jobs.procedure.question_check import MOST_TOKENS
 from jobs.sizing.budgets import refusal_of, weights_bytes
@@ -92,12 +92,11 @@ def reach(question: Question, record: InspectionRecord, strategy: Strategy, budg
 def _peak_of(question: Question, record: InspectionRecord, strategy: Strategy) -> tuple[Callable[[int], int], bool]:
     """The peak at a prompt, and whether it is put together from a combination's parts."""
     estimator = Estimator.of(question, record, strategy)
-    try:
-        estimator.at(question.prompt_tokens)
-    except Refusal:
+    several = replace(question, prompt_tokens=question.prompt_tokens + (strategy.chunk_tokens or 0))
+    if strategy.changes == 2 and not is_inspected(several, record, strategy):  # one chunk tells nothing of the next
         weights = weights_bytes(record, question.dtype, as_stored=stays_packed(record, question.device))
-        if strategy.changes == 2 and combined_rise_bytes(question, record, strategy, question.prompt_tokens):
-            return lambda prompt: weights + (combined_rise_bytes(question, record, strategy, prompt) or 0), True
+        if combined_rise_bytes(several, record, strategy, several.prompt_tokens) is not None:
+            return lambda prompt: weights + (combined_rise_bytes(several, record, strategy, prompt) or 0), True
     return lambda prompt: estimator.at(prompt).peak_bytes, False
 
 

@@ -71,6 +71,8 @@ def test_a_strategy_without_passes_is_unread_and_has_no_figure() -> None:
 def test_a_combination_without_passes_of_its_own_is_put_together_from_its_parts() -> None:
     both = reach(question(), record(), parsed("static+chunked:512"), BUDGET_BYTES)
     assert (both.from_parts, both.ends) == (True, Ends.MEMORY)
+    within_a_chunk = reach(question(prompt_tokens=64), record(), parsed("static+chunked:512"), BUDGET_BYTES)
+    assert (within_a_chunk.from_parts, within_a_chunk.context_tokens) == (True, both.context_tokens)
     assert not reach(question(), record(), parsed("quantized:hqq:4+chunked:512"), BUDGET_BYTES).from_parts
     unread = reach(question(), record(), parsed("static+chunked:256"), BUDGET_BYTES)
     assert (unread.ends, unread.from_parts) == (Ends.UNREAD, False)
