@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
+from http.client import HTTPException
 from pathlib import Path
 from threading import Thread
 from typing import TypeVar
@@ -57,7 +58,7 @@ def _endpoint_answers() -> bool:
             return True
     except HTTPError:
         return True
-    except OSError:
+    except (HTTPException, OSError, ValueError):  # no HTTP spoken there, nobody there, no address
         return False
 
 
