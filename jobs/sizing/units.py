@@ -11,6 +11,7 @@ _UNITS = {"b": 1, "kib": KIB, "mib": MIB, "gib": GIB, "tib": 2**40}
 _DECIMAL_UNITS = {"kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12}
 _SIZE = re.compile(r"(?P<number>\d{1,15}(?:\.\d{1,6})?)\s*(?P<unit>[a-z]*)", re.ASCII | re.IGNORECASE)
 MOST_BYTES = 2**50
+SMALL_BYTES = 4 * GIB
 DTYPE_BYTES: dict[str, int] = {"bfloat16": 2, "float16": 2, "float32": 4}
 """The compute precisions that a model can be asked for, with the bytes of one element."""
 
@@ -48,6 +49,11 @@ def bytes_text(size: int) -> str:
 def gib(size: int) -> str:
     """Always in GiB, two decimals: for columns that are compared."""
     return f"{size / GIB:.2f} GiB"
+
+
+def column_text(size: int, largest: int) -> str:
+    """For figures that are compared, all in one unit: MiB, one decimal, where the largest is below 4 GiB; else GiB."""
+    return f"{size / MIB:,.1f} MiB" if largest < SMALL_BYTES else gib(size)
 
 
 def _short(number: float) -> str:

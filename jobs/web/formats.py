@@ -5,7 +5,7 @@ from datetime import datetime
 
 from jobs.sizing.refusal import Refusal
 from jobs.sizing.strategy import Strategy
-from jobs.sizing.units import bytes_text
+from jobs.sizing.units import bytes_text, column_text
 from jobs.sizing.units import gib as gib_text
 
 MISSING = "–"
@@ -24,6 +24,11 @@ def size(count: float | None) -> str:
 def gib(count: float | None) -> str:
     """Always in GiB, two decimals: for figures that are compared."""
     return MISSING if count is None else gib_text(int(count))
+
+
+def beside(count: float | None, largest: int) -> str:
+    """In the unit that serves the largest of the figures it stands beside."""
+    return MISSING if count is None else column_text(int(count), largest)
 
 
 def number(value: float | None) -> str:

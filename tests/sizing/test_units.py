@@ -3,7 +3,7 @@
 import pytest
 
 from jobs.sizing.refusal import Refusal
-from jobs.sizing.units import bytes_text, dtype_bytes, gib, parse_size
+from jobs.sizing.units import bytes_text, column_text, dtype_bytes, gib, parse_size
 
 
 @pytest.mark.parametrize(
@@ -52,3 +52,11 @@ def test_a_decimal_size_of_nothing_sensible_is_not_reckoned(text: str) -> None:
     with pytest.raises(Refusal) as refused:
         parse_size(text)
     assert "vendors" not in refused.value.hint
+
+
+@pytest.mark.parametrize(
+    ("size", "largest", "text"),
+    [(2**20 // 2, 2**30, "0.5 MiB"), (2**30, 2**32 - 1, "1,024.0 MiB"), (2**30, 2**32, "1.00 GiB")],
+)
+def test_figures_beside_each_other_share_the_unit_that_serves_the_largest(size: int, largest: int, text: str) -> None:
+    assert column_text(size, largest) == text

@@ -81,14 +81,14 @@ def test_the_budgets_are_told_for_both_phases_and_drawn(asking: Client) -> None:
     for bar, total in zip(found.bars, found.totals, strict=True):
         drawn = sum(segment.width for segment in bar.segments if segment.name != "headroom")
         assert drawn == pytest.approx(1000 * total / GIB, abs=0.3)
-    assert "0.25 GiB" in text(asking)
+    assert "256.6 MiB" in text(asking)
 
 
 @pytest.mark.parametrize(("capacity", "fits"), [("1GiB", True), ("350MiB", False)])
 def test_whether_the_workload_fits_is_a_sentence_with_its_figures(asking: Client, capacity: str, fits: bool) -> None:
     found = panel(asking, capacity=capacity)
     assert found.verdict.startswith("Should fit" if fits else "Should not fit")
-    assert "0.38 GiB are needed" in found.verdict
+    assert "391.0 MiB are needed" in found.verdict
     assert found.bars[0].over is not fits
 
 
@@ -243,7 +243,7 @@ def test_without_any_worker_a_typed_capacity_is_enough(signed_in: Client) -> Non
     demo.entry()
     assert panel(signed_in).verdict.startswith("Should fit")
     blank = panel(signed_in, capacity="")
-    assert blank.verdict.startswith("Needs 0.38 GiB. Give a capacity")
+    assert blank.verdict.startswith("Needs 391.0 MiB. Give a capacity")
     assert not blank.reaches
     assert blank.devices.rows
 

@@ -7,7 +7,7 @@ from jobs.procedure.outlook import Doubling, Outlook, PhaseBudget, outlook
 from jobs.procedure.verdict import Bounds
 from jobs.sizing.record import InspectionRecord, Phase, StoredWeights
 from jobs.sizing.refusal import Refusal
-from jobs.sizing.units import gib
+from jobs.sizing.units import column_text, gib
 from jobs.web.formats import number, tokens
 from jobs.web.plan import Missing, Plan
 from jobs.web.presenters.bars import Bar, stacked
@@ -34,7 +34,7 @@ class BudgetLine:
 
 @dataclass(frozen=True, kw_only=True)
 class Panel:
-    """verdict: one sentence; tone: good, bad or "". again: some strategy is still being read: ask once more."""
+    """verdict: one sentence; tone: good, bad or "". largest_bytes: what the unit of all figures is chosen by. again: some strategy is still being read: ask once more."""
 
     verdict: str
     tone: str
@@ -42,6 +42,7 @@ class Panel:
     bars: tuple[Bar, ...]
     lines: tuple[BudgetLine, ...]
     totals: tuple[int, ...]
+    largest_bytes: int
     capacity_bytes: int | None
     headroom_bytes: int
     reaches: tuple[ReachRow, ...]
@@ -75,6 +76,7 @@ def panel(plan: Plan) -> Panel:
         bars=tuple(_bar(phase, found, bounds) for phase in found.phases),
         lines=tuple(_lines(found.phases)),
         totals=tuple(phase.total_bytes for phase in found.phases),
+        largest_bytes=_largest_bytes(found, bounds),
         capacity_bytes=plan.capacity_bytes,
         headroom_bytes=bounds.headroom_bytes if bounds else 0,
         reaches=rows,
@@ -87,16 +89,22 @@ def panel(plan: Plan) -> Panel:
 
 def _verdict(plan: Plan, found: Outlook, bounds: Bounds | None) -> tuple[str, str]:
     context, native = plan.question.context_tokens, plan.record.native_context
-    needed = gib(found.peak.total_bytes)
+    largest = _largest_bytes(found, bounds)
+    needed = column_text(found.peak.total_bytes, largest)
     if native is not None and context > native:
         return f"Longer than the model reads: {tokens(context)} are asked, {tokens(native)} is its own maximum.", "bad"
     if bounds is None:
         return f"Needs {needed}. Give a capacity, or connect a device, to see whether that fits.", ""
     kept = f"{plan.question.headroom_percent:g} % kept free"
-    room = f"{gib(bounds.budget_bytes)} of {gib(bounds.capacity_bytes)} may be used ({kept})"
+    budget, capacity = (column_text(size, largest) for size in (bounds.budget_bytes, bounds.capacity_bytes))
+    room = f"{budget} of {capacity} may be used ({kept})"
     if found.fits(bounds):
         return f"Should fit with the normal cache: {needed} are needed, {room}.", "good"
     return f"Should not fit with the normal cache: {needed} are needed, {room}.", "bad"
+
+
+def _largest_bytes(found: Outlook, bounds: Bounds | None) -> int:
+    return max(found.peak.total_bytes, bounds.capacity_bytes if bounds else 0)
 
 
 def _longest(rows: tuple[ReachRow, ...]) -> str:
