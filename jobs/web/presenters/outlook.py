@@ -34,7 +34,10 @@ class BudgetLine:
 
 @dataclass(frozen=True, kw_only=True)
 class Panel:
-    """verdict: one sentence; tone: good, bad or "". largest_bytes: what the unit of all figures is chosen by. again: some strategy is still being read: ask once more."""
+    """verdict: one sentence; tone: good, bad or "". largest_bytes: what the unit of all figures is chosen by.
+
+    again: some strategy is still being read: ask once more.
+    """
 
     verdict: str
     tone: str
