@@ -123,5 +123,6 @@ def _loaded(loaded: LoadedModel, device: Mapping[str, Any], spec: ModelSpec) -> 
             attention=loaded.attention,
             revision=spec.revision,
             config_hash=config_hash(loaded.model.config),
-        ),
+        )
+        | ({"gguf_file": spec.gguf_file} if spec.gguf_file else {}),
     )

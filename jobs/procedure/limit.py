@@ -62,6 +62,7 @@ def _result(evidence: Evidence, limits: Sequence[StrategyLimit], chosen: Strateg
             attention=question.attention,
             device=question.device,
             random_weights=evidence.loaded.random_weights,
+            gguf_file=evidence.loaded.environment.get("gguf_file"),
         ),
         "holds_for": _holds_for(evidence, chosen),
     }

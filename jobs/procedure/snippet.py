@@ -21,20 +21,34 @@ def generate_settings(strategy: Strategy, answer_tokens: int) -> dict[str, Any]:
 
 
 def snippet(
-    strategy: Strategy, *, model: str, answer_tokens: int, dtype: str, attention: str, device: str, random_weights: bool
+    strategy: Strategy,
+    *,
+    model: str,
+    answer_tokens: int,
+    dtype: str,
+    attention: str,
+    device: str,
+    random_weights: bool,
+    gguf_file: str | None = None,
 ) -> str:
-    """Python that loads the model and answers with these settings."""
+    """Python that loads the model and answers with these settings. gguf_file: its file, by which the model is named or
+    which lies in the folder so named.
+    """
     settings = generate_settings(strategy, answer_tokens)
     arguments = "".join(f"    {name}={_literal(value)},\n" for name, value in settings.items())
     yours = "  # measured as an architecture only: name your own model here" if random_weights else ""
+    name = model if gguf_file is None else model.removesuffix(gguf_file).removesuffix("/") or "."
+    file = "" if gguf_file is None else f", gguf_file={json.dumps(gguf_file)}"
+    unpacked = "" if gguf_file is None else ",\n    quantization_config=GgufConfig(dequantize=True)"
     return (
         "import torch\n"
-        "from transformers import AutoModelForCausalLM, AutoTokenizer\n"
+        f"from transformers import AutoModelForCausalLM, AutoTokenizer{', GgufConfig' if gguf_file else ''}\n"
         "\n"
-        f"name = {json.dumps(model)}{yours}\n"
-        "tokenizer = AutoTokenizer.from_pretrained(name)\n"
+        f"name = {json.dumps(name)}{yours}\n"
+        f"tokenizer = AutoTokenizer.from_pretrained(name{file})\n"
         "model = AutoModelForCausalLM.from_pretrained(\n"
-        f"    name, dtype={TORCH_DTYPES.get(dtype, json.dumps(dtype))}, attn_implementation={json.dumps(attention)}\n"
+        f"    name{file}, dtype={TORCH_DTYPES.get(dtype, json.dumps(dtype))}, "
+        f"attn_implementation={json.dumps(attention)}{unpacked}\n"
         f").to({json.dumps(device)})\n"
         f'inputs = tokenizer(prompt, return_tensors="pt").to({json.dumps(device)})\n'
         "output = model.generate(\n"

@@ -42,6 +42,20 @@ def test_a_name_cannot_break_out_of_its_string() -> None:
     assert arguments("default", model='x"; import os; "')["cache_implementation"] == "dynamic"
 
 
+@pytest.mark.parametrize(
+    ("model", "folder"),
+    [("/m/tiny.Q4_1.gguf", "/m"), ("/m", "/m"), ("tiny.Q4_1.gguf", "."), ("sub/tiny.Q4_1.gguf", "sub")],
+)
+def test_a_gguf_model_is_loaded_from_its_file_as_it_was_measured(model: str, folder: str) -> None:
+    usual: dict[str, Any] = {"answer_tokens": 1, "dtype": "float32", "attention": "sdpa", "device": "cpu"}
+    text = snippet(Strategy(), model=model, random_weights=False, gguf_file="tiny.Q4_1.gguf", **usual)
+    calls = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)]
+    files = [word.value for call in calls for word in call.keywords if word.arg == "gguf_file"]
+    assert [ast.literal_eval(file) for file in files] == ["tiny.Q4_1.gguf"] * 2
+    assert f'name = "{folder}"' in text
+    assert "GgufConfig(dequantize=True)" in text
+
+
 def test_an_architecture_only_says_to_name_ones_own_model() -> None:
     text = snippet(
         Strategy(),
