@@ -11,7 +11,7 @@ from jobs.measuring.config_hash import config_hash
 from jobs.measuring.inspect_strategies import strategy_refusals
 from jobs.measuring.libraries import versions
 from jobs.measuring.library_errors import LIBRARY_ERRORS
-from jobs.measuring.meta_model import broken, build_config, config_fields, first_line
+from jobs.measuring.meta_model import broken, build_config, config_fields, first_line, own_code_fails
 from jobs.measuring.meta_subject import READ_DTYPE, Subject
 from jobs.measuring.meta_weights import parameters, weights_bytes
 from jobs.measuring.native_context import native_context
@@ -54,7 +54,7 @@ def inspect_model_spec(
         record = _record(spec, fields, subject, dtypes)
         return _with_peaks(record, subject, _rung_strategies(chosen), sequences, tokens, dtypes, padded, tell)
     except LIBRARY_ERRORS as error:
-        raise broken(spec, f"its own code fails on it ({type(error).__name__}: {first_line(error)})") from error
+        raise own_code_fails(spec, error) from error
 
 
 def _record(spec: ModelSpec, fields: Mapping[str, Any], subject: Subject, dtypes: Sequence[str]) -> InspectionRecord:

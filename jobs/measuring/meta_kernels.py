@@ -14,6 +14,7 @@ from transformers.integrations import moe
 from transformers.utils import is_hqq_available
 
 from jobs.measuring.meta_scratch import flash_bytes
+from jobs.measuring.meta_unknowns import unknown_values
 
 SEARCH_STEPS = 2
 MATH_PATH = 0  # torch.nn.attention.SDPBackend.MATH
@@ -88,6 +89,7 @@ def cpu_kernels(*, padded: bool = False) -> Iterator[None]:
     """Inside, a meta tensor asked for its truth says yes, so that loops run on; but a padded mask is not all ones."""
     with (
         _short_search(),
+        unknown_values(),
         _never_all() if padded else contextlib.nullcontext(),
         mock.patch.object(functional, "scaled_dot_product_attention", cpu_attention),
         mock.patch.object(moe, "_grouped_mm", grouped_product),

@@ -1,6 +1,6 @@
 """What the layers of a filled dynamic cache hold, read from their tensors and never from the model's name."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import torch
@@ -8,6 +8,7 @@ import torch
 from jobs.measuring.meta_storage import storage_key
 from jobs.sizing.record import LayerGroup, LayerKind
 
+READ_BYTES = 2
 STATES = ("conv_states", "recurrent_states")
 Tensors = Mapping[str, torch.Tensor]
 
@@ -37,7 +38,10 @@ def _layer(before: Tensors, after: Tensors, short_tokens: int, long_tokens: int,
     moving = {path: pair for path, pair in extras.items() if path not in states}
     compute = sum(after.numel() for _, after in states.values() if after.dtype is not torch.float32)
     wide = sum(after.numel() for _, after in states.values() if after.dtype is torch.float32)
-    pool = tuple(sorted(filter(None, (_pool(pair, short_tokens, long_tokens) for pair in moving.values()))))
+    pool, wide_pool = (
+        tuple(sorted(filter(None, (_pool(pair, short_tokens, long_tokens) for pair in pairs))))
+        for pairs in _by_width(moving.values())
+    )
     strides = {stride for _, stride in pool}
     buffer = tuple(
         sorted(
@@ -52,11 +56,14 @@ def _layer(before: Tensors, after: Tensors, short_tokens: int, long_tokens: int,
         state_elements=compute,
         state_float32_elements=wide,
         pool=pool,
+        pool_float32=wide_pool,
         buffer=buffer,
     )
     keys, values = after.get(".keys"), after.get(".values")
     if keys is None or values is None or keys.numel() == 0:
         return layer
+    if keys.dtype is torch.float32 or values.dtype is torch.float32:
+        raise UnknownLayout("keys and values stay in float32 whatever the precision")
     return replace(
         layer,
         kind=LayerKind.GROWING if window is None else LayerKind.WINDOWED,
@@ -74,6 +81,12 @@ def _is_same(keys: torch.Tensor, values: torch.Tensor) -> bool:
 
 
 Pair = tuple[torch.Tensor | None, torch.Tensor]
+
+
+def _by_width(pairs: Iterable[Pair]) -> tuple[list[Pair], list[Pair]]:
+    """Those in the compute precision, and those that stay in float32."""
+    every = list(pairs)
+    return [p for p in every if p[1].dtype is not torch.float32], [p for p in every if p[1].dtype is torch.float32]
 
 
 def _is_fixed(path: str, pair: Pair) -> bool:
@@ -116,13 +129,20 @@ def _buffer(path: str, pair: Pair, short_tokens: int, long_tokens: int, strides:
 
 
 def with_prompts(
-    layers: Sequence[LayerGroup], short_bytes: Sequence[int], long_bytes: Sequence[int], tokens_between: int
+    layers: Sequence[LayerGroup], short_bytes: Sequence[int], long_bytes: Sequence[int], lengths: tuple[int, int]
 ) -> list[LayerGroup]:
     """Layers that pool their tokens also keep alive what the pool was made from: told by storages at two lengths."""
     return [
-        replace(layer, prompt_elements=(after - before) // (2 * tokens_between)) if layer.pool else layer
+        replace(layer, prompt_elements=_prompt_elements(layer, after - before, lengths)) if layer.pool else layer
         for layer, before, after in zip(layers, short_bytes, long_bytes, strict=True)
     ]
+
+
+def _prompt_elements(layer: LayerGroup, more_bytes: int, lengths: tuple[int, int]) -> int:
+    """Elements alive for each token of the prompt, beside the pool's whole entries; read in bfloat16."""
+    short, long = lengths
+    pooled_bytes = layer.pool_bytes(long, READ_BYTES) - layer.pool_bytes(short, READ_BYTES)
+    return (more_bytes - pooled_bytes) // (READ_BYTES * (long - short))
 
 
 def grouped(layers: Sequence[LayerGroup]) -> tuple[LayerGroup, ...]:

@@ -18,6 +18,7 @@ from jobs.sizing.model_spec import ModelKind, ModelSpec
 from jobs.sizing.refusal import Refusal
 
 LAYER_COUNTS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers")
+IMAGE_INPUT = "pixel_values"
 MOST_LAYERS = 4096  # the deepest models have some hundreds
 
 
@@ -99,6 +100,17 @@ def broken(spec: ModelSpec, why: str) -> Refusal:
     )
 
 
+def own_code_fails(spec: ModelSpec, error: Exception) -> Refusal:
+    """Why a model that was built does not run: it waits for more than text, or its config does not hold together."""
+    if IMAGE_INPUT in str(error):
+        return Refusal(
+            "unknown_model_type",
+            f"“{spec.name}” answers to images only, not to text alone ({first_line(error)}).",
+            "Choose a causal language model.",
+        )
+    return broken(spec, f"its own code fails on it ({type(error).__name__}: {first_line(error)})")
+
+
 def _foreign(spec: ModelSpec, model_type: str, fields: Mapping[str, Any]) -> Refusal:
     if "auto_map" in fields:
         return Refusal(
@@ -114,5 +126,7 @@ def _foreign(spec: ModelSpec, model_type: str, fields: Mapping[str, Any]) -> Ref
 
 
 def first_line(error: BaseException) -> str:
-    text = next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
+    """The first line that says something: a heading (“… for validator 'x':”) leaves that to the next."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
+    text = lines[1] if lines[0].endswith(":") and len(lines) > 1 else lines[0]
     return text[:200].rstrip(".")

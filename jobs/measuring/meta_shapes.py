@@ -7,6 +7,10 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_leaves
 
+from jobs.measuring.meta_unknowns import found_entries
+
+_Answers = dict[Any, tuple[torch.Size, tuple[int, ...], torch.dtype]]
+
 
 class SeenShapes:
     """Operation and argument shapes -> the shape of the answer. On meta there is nothing else to know.
@@ -16,8 +20,7 @@ class SeenShapes:
     """
 
     def __init__(self) -> None:
-        self._fresh: dict[Any, bool] = {}
-        self._seen: dict[Any, tuple[torch.Size, tuple[int, ...], torch.dtype]] = {}
+        self._seen: dict[Any, _Answers | None] = {}
 
     @classmethod
     def of(cls, model: torch.nn.Module) -> "SeenShapes":
@@ -26,11 +29,16 @@ class SeenShapes:
 
     def answer(self, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """What `func(*args, **kwargs)` answers; the new tensor is not the same object, but alike."""
-        if not self._makes_one_tensor(func):
+        if func is torch.ops.aten.nonzero.default and args[0].is_meta:
+            return found_entries(args[0])
+        if func not in self._seen:
+            self._seen[func] = {} if _has_one_new_answer(func._schema) else None
+        answers = self._seen[func]
+        if answers is None:
             return func(*args, **kwargs)
         try:
-            key = (func, tuple(map(_key, args)), tuple((name, _key(value)) for name, value in kwargs.items()))
-            seen = self._seen.get(key)
+            key = tuple(map(_key, args)), tuple((name, _key(value)) for name, value in kwargs.items())
+            seen = answers.get(key)
         except TypeError:  # an argument that cannot be looked up
             return func(*args, **kwargs)
         if seen is not None:
@@ -38,14 +46,8 @@ class SeenShapes:
             return torch.empty_strided(shape, strides, dtype=dtype, device="meta")
         out = func(*args, **kwargs)
         if _is_new(out, args):
-            self._seen[key] = (out.shape, out.stride(), out.dtype)
+            answers[key] = (out.shape, out.stride(), out.dtype)
         return out
-
-    def _makes_one_tensor(self, func: Any) -> bool:
-        known = self._fresh.get(func)
-        if known is None:
-            known = self._fresh[func] = _has_one_new_answer(func._schema)
-        return known
 
 
 _OF_MODELS: weakref.WeakKeyDictionary[torch.nn.Module, SeenShapes] = weakref.WeakKeyDictionary()

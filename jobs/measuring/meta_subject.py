@@ -9,14 +9,16 @@ from typing import Any
 import torch
 from transformers import DynamicCache
 
+from jobs.measuring.library_errors import LIBRARY_ERRORS
 from jobs.measuring.meta_cache import layer_tensors, storage_bytes
 from jobs.measuring.meta_ladder import ladder
 from jobs.measuring.meta_layers import grouped, is_state, read_layers, with_prompts
 from jobs.measuring.meta_model import build_model
 from jobs.measuring.meta_pass import MetaPass, no_cache
-from jobs.measuring.meta_peaks import Setting, over, peak_rungs
+from jobs.measuring.meta_peaks import FLUSH_STEPS, Setting, over, peak_rungs
 from jobs.measuring.meta_thin import AnswerShapes, find_stack, kept_layers, module_kind, thinned
 from jobs.measuring.meta_weights import table_bytes
+from jobs.measuring.native_context import native_context
 from jobs.sizing.kv import kv_prefill_bytes
 from jobs.sizing.model_spec import ModelSpec
 from jobs.sizing.record import InspectionRecord, LayerGroup, PeakRung
@@ -68,19 +70,27 @@ class Subject:
         return self.model(READ_DTYPE).config.get_text_config(decoder=True)
 
     @cached_property
+    def lengths(self) -> tuple[int, int]:
+        """The two lengths to read layers at; both within what the config allows."""
+        native = native_context(self.text_config, {}) or LONG_TOKENS
+        if native >= LONG_TOKENS:
+            return SHORT_TOKENS, LONG_TOKENS
+        return max(2, (native - 1) // 2), max(3, native - 3)
+
+    @cached_property
     def layers(self) -> tuple[LayerGroup, ...]:
         """What the cache's layers hold: from one prefill and decode step, or from two where one tells too little."""
         model = self.model(READ_DTYPE)
-        if not model._supports_default_dynamic_cache():
+        if not model.can_generate() or not model._supports_default_dynamic_cache():
             raise no_cache(model)
-        stack = find_stack(model, len(DynamicCache(config=self.text_config).layers))
-        answers = AnswerShapes(stack)
+        answers = AnswerShapes(find_stack(model, len(DynamicCache(config=self.text_config).layers)))
+        short_tokens, long_tokens = self.lengths
         with answers.watch():
-            short = self._filled(model, SHORT_TOKENS)
+            short = self._filled(model, short_tokens)
         self._shapes = answers.seen
         self._whole_peak_bytes = short.prefill_peak_bytes
         known = all(is_state(path) for tensors in short.tensors for path in tensors)
-        long = short if known else self._filled(model, LONG_TOKENS)
+        long = short if known else self._filled(model, long_tokens)
         layers = read_layers(
             short.tensors,
             long.tensors,
@@ -89,7 +99,7 @@ class Subject:
             windows=short.windows,
         )
         if not known:
-            layers = with_prompts(layers, short.prompt_bytes, long.prompt_bytes, long.tokens - short.tokens)
+            layers = with_prompts(layers, short.prompt_bytes, long.prompt_bytes, (short.tokens - 1, long.tokens - 1))
         return grouped(layers)
 
     def _filled(self, model: Any, tokens: int) -> "Filled":
@@ -119,7 +129,7 @@ class Subject:
         model = self.model(dtype)
         kept = self._kept(record)
         stack = find_stack(model, sum(group.count for group in record.layers))
-        prompts = ladder(tokens, record.layers, strategy)
+        prompts = self._runnable(model, ladder(tokens, record.layers, strategy))
         rungs: list[PeakRung] = []
         with thinned(stack, set(kept), self._shapes):
             for count, is_padded in itertools.product(sequences, padded):
@@ -134,6 +144,20 @@ class Subject:
                 )
                 rungs += peak_rungs(model, self.text_config, setting, prompts)
         return rungs
+
+    def _runnable(self, model: Any, prompts: Sequence[int]) -> Sequence[int]:
+        """The prompts that the model's own code runs: some make tables of their native length and fail beyond it.
+
+        What lies above is reckoned on from the rungs below.
+        """
+        native = native_context(self.text_config, {})
+        if native is None or max(prompts) <= native:
+            return prompts
+        try:
+            MetaPass(model, DynamicCache(config=self.text_config), sequences=1).run(native + 1)
+        except LIBRARY_ERRORS:
+            return [prompt for prompt in prompts if prompt + FLUSH_STEPS <= native]
+        return prompts
 
     def _kept(self, record: InspectionRecord) -> tuple[int, ...]:
         """The layers that are run: a few that need as much working memory as the whole model does, else all."""
@@ -152,12 +176,11 @@ class Subject:
         few = tuple(sorted(kept_layers(kinds)))
         with thinned(stack, set(few), self._shapes):
             thin = MetaPass(model, DynamicCache(config=self.text_config), sequences=1)
-            peak = thin.peak_of(SHORT_TOKENS - 1)
+            peak = thin.peak_of(self.lengths[0] - 1)
         skipped = self._prefill_kv(record) - self._prefill_kv(over(record, few))
         return (
             few if abs(peak + skipped - self._whole_peak_bytes) <= THIN_ERROR * self._whole_peak_bytes else everything
         )
 
-    @staticmethod
-    def _prefill_kv(record: InspectionRecord) -> int:
-        return kv_prefill_bytes(record, tokens=SHORT_TOKENS - 1, sequences=1, dtype=READ_DTYPE, strategy=BASELINE)
+    def _prefill_kv(self, record: InspectionRecord) -> int:
+        return kv_prefill_bytes(record, tokens=self.lengths[0] - 1, sequences=1, dtype=READ_DTYPE, strategy=BASELINE)

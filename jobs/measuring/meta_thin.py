@@ -30,9 +30,17 @@ class Skipped(nn.Module):  # type: ignore[misc]
 
 
 def find_stack(model: nn.Module, layers: int) -> nn.ModuleList | None:
-    """The list of the model's decoder layers: the longest with as many as the cache has."""
-    stacks = [module for module in model.modules() if isinstance(module, nn.ModuleList) and len(module) == layers]
-    return stacks[-1] if stacks else None
+    """The list of the model's decoder layers, if it has one: the last with as many as the cache has.
+
+    A list inside such a list (a layer's experts) is none.
+    """
+    stacks = {
+        name: module
+        for name, module in model.named_modules()
+        if isinstance(module, nn.ModuleList) and len(module) == layers
+    }
+    outer = [module for name, module in stacks.items() if not any(name.startswith(f"{other}.") for other in stacks)]
+    return outer[-1] if outer else None
 
 
 def kept_layers(kinds: Sequence[Hashable]) -> set[int]:
@@ -56,8 +64,8 @@ def module_kind(module: nn.Module) -> Hashable:
 class AnswerShapes:
     """Notes, while a whole model runs, whether each layer answers with a tensor or a tuple."""
 
-    def __init__(self, stack: nn.ModuleList) -> None:
-        self.stack = stack
+    def __init__(self, stack: nn.ModuleList | None) -> None:
+        self.stack = [] if stack is None else list(stack)
         self.seen: dict[int, tuple[bool, int]] = {}
 
     @contextlib.contextmanager

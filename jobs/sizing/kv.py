@@ -3,11 +3,10 @@
 from collections.abc import Callable, Iterable
 
 from jobs.sizing import quantized
-from jobs.sizing.record import InspectionRecord, LayerGroup, LayerKind
+from jobs.sizing.record import FLOAT32_BYTES, InspectionRecord, LayerGroup, LayerKind
 from jobs.sizing.strategy import CacheKind, Strategy
 from jobs.sizing.units import dtype_bytes
 
-FLOAT32_BYTES = 4
 RESIDENT_LAYERS = 2  # the layer at work and the next one, fetched ahead
 
 
@@ -94,8 +93,8 @@ def cached_tokens(group: LayerGroup, tokens: int, strategy: Strategy) -> int:
 
 def _attention_bytes(group: LayerGroup, tokens: int, sequences: int, element: int, strategy: Strategy) -> int:
     """Bytes of one layer's attention cache: all but its constant state."""
-    held = cached_tokens(group, tokens, strategy) * group.token_elements
-    return sequences * (held + group.pooled_elements(tokens)) * element
+    held = cached_tokens(group, tokens, strategy) * group.token_elements * element
+    return sequences * (held + group.pool_bytes(tokens, element) + group.buffer_bytes(tokens, element))
 
 
 def _state_bytes(group: LayerGroup, sequences: int, element: int) -> int:
@@ -107,15 +106,19 @@ def _group_bytes(group: LayerGroup, tokens: int, sequences: int, element: int, s
 
 
 def _held_after_prefill(group: LayerGroup, tokens: int, sequences: int, element: int, strategy: Strategy) -> int:
-    if group.prompt_elements is not None:
-        return sequences * tokens * group.prompt_elements * element + _state_bytes(group, sequences, element)
-    window = group.window_tokens
-    held = tokens
-    if window is not None and strategy.chunk_tokens is not None:
-        last_chunk = tokens % strategy.chunk_tokens or strategy.chunk_tokens
-        held = min(tokens, min(tokens - last_chunk, window) + last_chunk) if tokens > last_chunk else tokens
-    attention = sequences * (held * group.token_elements + group.pooled_elements(tokens)) * element
-    return attention + _state_bytes(group, sequences, element)
+    """Of a windowed layer: what its last forward joined, the window's tokens from before and those just fed."""
+    fed = tokens
+    if strategy.chunk_tokens is not None and tokens > strategy.chunk_tokens:
+        fed = tokens % strategy.chunk_tokens or strategy.chunk_tokens
+    earlier = tokens - fed
+    kept = earlier if group.window_tokens is None else min(earlier, group.window_tokens)
+    held = (kept + fed) * group.token_elements * element + group.pool_bytes(tokens, element)
+    if group.prompt_elements is None:
+        held += group.buffer_bytes(tokens, element)
+    else:
+        waiting = earlier % max(stride for _, stride in group.pool)
+        held += (waiting + fed) * (group.prompt_elements - group.token_elements) * element
+    return sequences * held + _state_bytes(group, sequences, element)
 
 
 def _device_bytes(record: InspectionRecord, strategy: Strategy, layer_bytes: Callable[[LayerGroup], int]) -> int:

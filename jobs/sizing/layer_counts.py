@@ -1,11 +1,15 @@
 """How many layers of each kind a model has, and the windows of those that have one."""
 
-from jobs.sizing.record import InspectionRecord, LayerKind
+from jobs.sizing.record import InspectionRecord, LayerGroup, LayerKind
 
 
 def layer_counts(record: InspectionRecord) -> dict[str, int]:
-    """Kind -> layers; every kind is there."""
-    return {str(kind): sum(group.count for group in record.layers if group.kind is kind) for kind in LayerKind}
+    """Kind -> layers; every kind is there. A window beside which a pool grows with the tokens counts as growing."""
+    return {str(kind): sum(group.count for group in record.layers if _kind(group) is kind) for kind in LayerKind}
+
+
+def _kind(group: LayerGroup) -> LayerKind:
+    return LayerKind.GROWING if group.pool or group.pool_float32 else group.kind
 
 
 def window_tokens(record: InspectionRecord) -> int | None:

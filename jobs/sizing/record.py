@@ -6,6 +6,8 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any, NamedTuple
 
+FLOAT32_BYTES = 4
+
 
 class LayerKind(StrEnum):
     GROWING = "growing"  # full attention: holds every token
@@ -29,9 +31,10 @@ class LayerGroup:
     state_elements: constant state in the compute precision; state_float32_elements: in float32.
     A hybrid layer with both attention and state is GROWING (or WINDOWED) and carries state elements too.
     pool: (elements, stride) pairs: so many elements for every whole `stride` tokens (compressed attention);
-    buffer: (elements, stride) pairs: so many for each token since the last whole stride.
-    prompt_elements: what a one-shot prefill keeps alive for each token of the prompt, where it is known to differ from
-    token_elements (caches whose parts are views of larger tensors).
+    pool_float32: the same, kept in float32; buffer: (elements, stride) pairs: so many for each token since the last
+    whole stride.
+    prompt_elements: what a one-shot prefill keeps alive for each token of the prompt beside the pool, where it is known
+    to differ from token_elements (caches whose parts are views of larger tensors).
     """
 
     kind: LayerKind
@@ -44,6 +47,7 @@ class LayerGroup:
     state_elements: int = 0
     state_float32_elements: int = 0
     pool: tuple[tuple[int, int], ...] = ()
+    pool_float32: tuple[tuple[int, int], ...] = ()
     buffer: tuple[tuple[int, int], ...] = ()
     prompt_elements: int | None = None
 
@@ -51,10 +55,17 @@ class LayerGroup:
     def token_elements(self) -> int:
         return self.heads * (self.key_width + self.value_width)
 
-    def pooled_elements(self, tokens: int) -> int:
-        """Elements of one sequence that compressed attention holds beside the window."""
-        pooled = sum(elements * (tokens // stride) for elements, stride in self.pool)
-        return pooled + sum(elements * (tokens % stride) for elements, stride in self.buffer)
+    def pool_bytes(self, tokens: int, element_bytes: int) -> int:
+        """Bytes of one sequence in the entries of whole strides."""
+        return _strided(self.pool, tokens) * element_bytes + _strided(self.pool_float32, tokens) * FLOAT32_BYTES
+
+    def buffer_bytes(self, tokens: int, element_bytes: int) -> int:
+        """Bytes of one sequence in the tokens that wait for their stride to be whole."""
+        return sum(elements * (tokens % stride) for elements, stride in self.buffer) * element_bytes
+
+
+def _strided(pairs: tuple[tuple[int, int], ...], tokens: int) -> int:
+    return sum(elements * (tokens // stride) for elements, stride in pairs)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -175,5 +186,5 @@ def _stored(row: Mapping[str, Any]) -> StoredWeights:
 
 
 def _layer_group(row: Mapping[str, Any]) -> LayerGroup:
-    pairs = {name: tuple((int(a), int(b)) for a, b in row.get(name, ())) for name in ("pool", "buffer")}
+    pairs = {name: tuple((int(a), int(b)) for a, b in row.get(name, ())) for name in ("pool", "pool_float32", "buffer")}
     return LayerGroup(**{**row, **pairs, "kind": LayerKind(row["kind"])})
