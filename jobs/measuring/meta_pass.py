@@ -82,9 +82,9 @@ class MetaPass:
     def _forward(self, tokens: int) -> None:
         """One forward; what the one before answered is alive meanwhile where generate() has not dropped it yet."""
         first, start, self.tokens = self.tokens == 0, self.tokens, self.tokens + tokens
-        given = {name: tensor[:, : self.tokens] for name, tensor in self._inputs.items()}
+        given = {name: tensor[..., : self.tokens] for name, tensor in self._inputs.items()}
         if "position_ids" in given:
-            given["position_ids"] = given["position_ids"][:, start:]
+            given["position_ids"] = given["position_ids"][..., start:]
         inputs = self.model.prepare_inputs_for_generation(
             self._ids[:, start : self.tokens],
             cache=self.cache,
@@ -101,10 +101,8 @@ class MetaPass:
 
     def _choose(self) -> None:
         """The next token from the last position's logits, copied in float32, and all that grows with it."""
-        one = torch.empty(self.sequences, 1, dtype=torch.long, device="meta")
-        grown = {
-            name: tensor if tensor is None else torch.cat([tensor, one], -1) for name, tensor in self._inputs.items()
-        }
+        # Where a model sees, a token has several positions: [axes, sequences, tokens].
+        grown = {name: torch.cat([tensor, tensor[..., -1:] + 1], -1) for name, tensor in self._inputs.items()}
         scores = self._answer.logits[:, -1].to(copy=True, dtype=torch.float32)
         chosen = torch.argmax(scores, dim=-1)
         self._ids = torch.cat([self._ids, chosen[:, None]], dim=-1)
