@@ -1,7 +1,7 @@
 """Memory of this process as the kernel counts it: the peak, and a hard limit.
 
 The peak is the rise of VmHWM, reset through /proc/self/clear_refs. It is right to a fraction of a MiB only if the
-process was started with MALLOC_MMAP_THRESHOLD_=65536 (each tensor's memory returns to the kernel when freed) and if
+process was started with MALLOC_MMAP_THRESHOLD_=16384 (each tensor's memory returns to the kernel when freed) and if
 the same shapes ran before (the first time, oneDNN keeps up to 15 MiB of data and 3 MiB resident for good).
 """
 

@@ -6,6 +6,7 @@ from jobs.sizing.record import LayerGroup
 from jobs.sizing.strategy import Strategy
 
 FIRST_RUNGS = (1, 16)
+FIRST_CHUNKS = (1, 2, 3)
 LOWEST_POWER = 64
 POWER_STEP = 4
 DECODED_TOKENS = 2
@@ -17,16 +18,28 @@ QUANTIZED_STEP = 4
 def ladder(asked: Iterable[int], layers: Sequence[LayerGroup], strategy: Strategy) -> tuple[int, ...]:
     """Powers of four up to the longest asked for, those asked for, and both sides of every step (a full window).
 
-    Chunked prefills are taken at whole chunks, where they need most.
+    Chunked prefills are taken at whole chunks, where they need most, at twice as many rungs: there the cache outgrows
+    the chunk's own activations. A prompt within one chunk is not chunked, and needs no rung of this kind.
     """
     wanted = set(asked)
     top = max(wanted)
+    windows = {layer.window_tokens for layer in layers if layer.window_tokens is not None}
+    if strategy.chunk_tokens is not None:
+        return _in_chunks(wanted, {window for window in windows if window <= top}, strategy.chunk_tokens)
     rungs = {*FIRST_RUNGS, *wanted, *(tokens - DECODED_TOKENS for tokens in wanted), *_powers(top)}
-    for window in {layer.window_tokens for layer in layers if layer.window_tokens is not None}:
+    for window in windows:
         if window <= 2 * top:
             rungs |= {window - DECODED_TOKENS, window - 1, window, window + 1}
     positive = {rung for rung in rungs if rung > 0}
     return tuple(sorted({_allowed(rung, strategy) for rung in positive}))
+
+
+def _in_chunks(wanted: set[int], windows: set[int], chunk_tokens: int) -> tuple[int, ...]:
+    """Whole chunks: a doubling ladder of them, those asked for, and what follows a full window."""
+    asked = {-(-tokens // chunk_tokens) for tokens in wanted}
+    full = {-(-window // chunk_tokens) + more for window in windows for more in (0, 1, 2)}
+    doubled = {2**power for power in range(max(asked).bit_length())}
+    return tuple(sorted(chunk_tokens * count for count in {*asked, *full, *doubled, *FIRST_CHUNKS}))
 
 
 def _powers(top: int) -> set[int]:
@@ -38,9 +51,6 @@ def _powers(top: int) -> set[int]:
 
 def _allowed(tokens: int, strategy: Strategy) -> int:
     """The next length that the strategy is sized at."""
-    chunk = strategy.chunk_tokens
-    if chunk is not None and tokens > chunk:
-        return -(-tokens // chunk) * chunk
     if strategy.is_quantized:
         return -(-tokens // QUANTIZED_STEP) * QUANTIZED_STEP
     return tokens

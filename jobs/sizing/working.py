@@ -2,8 +2,9 @@
 
 What a pass needs beside weights and cache is, piece by piece, a polynomial of degree two at most in the tokens
 (activations grow with the tokens, masks and scores with their square), and it is convex where the largest piece
-changes. So between two rungs the parabola with the gentler of the neighbouring curvatures is taken: exact within a
-piece, a little too high where two meet, never falling.
+changes. So between two rungs the greater of two parabolas is taken, the one through the three rungs below and the one
+through the three above: exact within a piece and where two meet. Where rungs are too few, or a window's end makes a
+step, it is the parabola with the gentler of the neighbouring curvatures. Never above the chord, never falling.
 """
 
 from collections.abc import Sequence
@@ -32,7 +33,11 @@ def working_bytes(
 
     Raises Refusal("not_inspected") where the record has no rung for that strategy and precision.
     """
-    ladders = _ladders(record, phase, dtype, rung_name(strategy, phase), attention, padded)
+    whole = strategy.chunk_tokens is not None and tokens <= strategy.chunk_tokens
+    names = [rung_name(strategy.without_chunks, phase)] if whole else []
+    names.append(rung_name(strategy, phase))
+    found = (_ladders(record, phase, dtype, name, attention, padded) for name in names)
+    ladders = next((ladders for ladders in found if ladders), {})
     if not ladders:
         raise Refusal(
             "not_inspected",
@@ -84,9 +89,32 @@ def _at(points: Sequence[Point], tokens: int) -> int:
         return points[0].working_bytes
     index = min(max(i for i, point in enumerate(points) if point.tokens < tokens), len(points) - 2)
     start, end = points[index], points[index + 1]
+    if tokens < end.tokens and _is_convex(points, index):
+        return _between(points, index, tokens)
     bend = _bend(points, index)
     straight = start.working_bytes + _slope(start, end) * (tokens - start.tokens)
     return max(0, round(straight + bend * (tokens - start.tokens) * (tokens - end.tokens)))
+
+
+def _is_convex(points: Sequence[Point], index: int) -> bool:
+    """Whether three rungs lie on each side of the interval, and nothing in sight bends downwards."""
+    if not 2 <= index <= len(points) - 4:
+        return False
+    slopes = [_slope(points[i], points[i + 1]) for i in (index - 1, index, index + 1)]
+    return slopes == sorted(slopes)
+
+
+def _between(points: Sequence[Point], index: int, tokens: int) -> int:
+    """The greater of what the three rungs below and the three above foretell; at most the chord."""
+    start, end, beyond = points[index : index + 3]
+    before = points[index - 1]
+    rising = max(0.0, _curvature(points[index - 2], before, start))
+    below = start.working_bytes + (tokens - start.tokens) * (_slope(before, start) + rising * (tokens - before.tokens))
+    level = _slope(end, beyond) / (end.tokens + beyond.tokens - 2 * start.tokens)  # bent more, it would fall
+    falling = min(level, max(0.0, _curvature(end, beyond, points[index + 3])))
+    above = end.working_bytes + (tokens - end.tokens) * (_slope(end, beyond) + falling * (tokens - beyond.tokens))
+    chord = start.working_bytes + _slope(start, end) * (tokens - start.tokens)
+    return round(min(chord, max(below, above)))
 
 
 def _slope(start: Point, end: Point) -> float:

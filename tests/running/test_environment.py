@@ -28,7 +28,7 @@ def test_the_portals_secrets_never_reach_the_process() -> None:
 
 
 def test_memory_goes_back_to_the_kernel_when_freed() -> None:
-    assert measuring_environment({}, python="/v/bin/python")["MALLOC_MMAP_THRESHOLD_"] == "65536"
+    assert measuring_environment({}, python="/v/bin/python")["MALLOC_MMAP_THRESHOLD_"] == "16384"
 
 
 def test_tools_beside_the_python_are_found() -> None:
