@@ -3,7 +3,7 @@
 import gc
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -23,6 +23,9 @@ from jobs.sizing.model_spec import ModelSpec
 from jobs.sizing.refusal import Refusal
 from jobs.sizing.strategy import Strategy
 
+if TYPE_CHECKING:
+    from jobs.measuring.inspect import Inspection
+
 Request = Mapping[str, Any]
 
 
@@ -33,6 +36,7 @@ class Requests:
         self._answers = answers
         self._used_before_bytes = used_before_bytes
         self._measurer: Measurer | None = None
+        self._inspection: Inspection | None = None
         self._acts: dict[str, Callable[[Request], bool]] = {
             "inspect": self._inspect,
             "load": self._load,
@@ -49,20 +53,26 @@ class Requests:
         return act(request)
 
     def _inspect(self, request: Request) -> bool:
-        from jobs.measuring.inspect import inspect_model_spec
-
-        record = inspect_model_spec(
-            ModelSpec.from_json(request["model"]),
+        record = self._inspection_of(request).record(
             dtypes=tuple(request["dtypes"]),
             sequences=tuple(request["sequences"]),
             tokens=tuple(request["tokens"]),
             strategies=tuple(request["strategies"]),
-            attention=request["attention"],
             padded=tuple(request.get("padded", [False])),
             tell=self._answers.tell,
         )
         self._answers.result(record.as_json())
         return False
+
+    def _inspection_of(self, request: Request) -> "Inspection":
+        """The model that the last inspection built, where this one is of the same."""
+        from jobs.measuring.inspect import Inspection
+
+        spec, attention = ModelSpec.from_json(request["model"]), str(request["attention"])
+        if self._inspection is None or not self._inspection.is_of(spec, attention):
+            self._inspection = None
+            self._inspection = Inspection(spec, attention=attention, tell=self._answers.tell)
+        return self._inspection
 
     def _load(self, request: Request) -> bool:
         spec = ModelSpec.from_json(request["model"])
@@ -71,7 +81,7 @@ class Requests:
             raise Refusal(
                 "load_failed", f"There is no device “{request['device']}” here.", "Choose one that is listed."
             )
-        self._measurer = None
+        self._measurer = self._inspection = None
         gc.collect()
         loaded = load_model(
             spec,
