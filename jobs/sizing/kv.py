@@ -27,7 +27,10 @@ def kv_bytes(
     if strategy.is_quantized:
         residual = min(tokens, quantized.residual_tokens(strategy, answered_tokens))
         return _quantized_bytes(record, tokens, residual, sequences, element, strategy)
-    return _device_bytes(record, strategy, lambda group: _group_bytes(group, tokens, sequences, element, strategy))
+    at = (tokens, sequences, element, strategy)
+    return _device_bytes(
+        record, strategy, lambda group: _group_bytes(group, *at), lambda group: _stays_bytes(group, *at)
+    )
 
 
 def kv_prefill_bytes(record: InspectionRecord, *, tokens: int, sequences: int, dtype: str, strategy: Strategy) -> int:
@@ -45,16 +48,18 @@ def kv_prefill_bytes(record: InspectionRecord, *, tokens: int, sequences: int, d
             return _held_after_prefill(group, tokens, sequences, element, strategy)
         return _group_bytes(group, tokens, sequences, element, strategy)
 
-    return _device_bytes(record, strategy, held)
+    return _device_bytes(
+        record, strategy, held, lambda group: _stays_bytes(group, tokens, sequences, element, strategy)
+    )
 
 
 def host_bytes(record: InspectionRecord, *, tokens: int, sequences: int, dtype: str, strategy: Strategy) -> int:
-    """CPU RAM that an offloading strategy needs: every layer that it moves, whole. 0 for the others."""
+    """CPU RAM that an offloading strategy needs: what it moves of every layer. 0 for the others."""
     if not strategy.is_offloaded:
         return 0
     element = dtype_bytes(dtype)
     return sum(
-        group.count * _attention_bytes(group, tokens, sequences, element, strategy)
+        group.count * _moved_bytes(group, tokens, sequences, element, strategy)
         for group in record.layers
         if is_moved(group, strategy)
     )
@@ -121,14 +126,41 @@ def _held_after_prefill(group: LayerGroup, tokens: int, sequences: int, element:
     return sequences * held + _state_bytes(group, sequences, element)
 
 
-def _device_bytes(record: InspectionRecord, strategy: Strategy, layer_bytes: Callable[[LayerGroup], int]) -> int:
+def _stays_bytes(group: LayerGroup, tokens: int, sequences: int, element: int, strategy: Strategy) -> int:
+    """What an offloading cache leaves on the device of a layer that it moves.
+
+    Source: `offload` of transformers' cache layers. A full layer goes whole, with its state and its indexer's keys,
+    which only a static one keeps; of a window go keys and values alone.
+    """
+    pool = sequences * group.pool_bytes(tokens, element)
+    if group.kind is LayerKind.WINDOWED:
+        return pool + sequences * group.buffer_bytes(tokens, element) + _state_bytes(group, sequences, element)
+    return pool if is_static(strategy) else 0
+
+
+def _moved_bytes(group: LayerGroup, tokens: int, sequences: int, element: int, strategy: Strategy) -> int:
+    """Bytes in CPU RAM. Keys that are their own values are copied twice."""
+    whole = _group_bytes(group, tokens, sequences, element, strategy)
+    again = 0 if group.value_width else cached_tokens(group, tokens, strategy) * group.token_elements * element
+    return whole - _stays_bytes(group, tokens, sequences, element, strategy) + sequences * again
+
+
+def _device_bytes(
+    record: InspectionRecord,
+    strategy: Strategy,
+    layer_bytes: Callable[[LayerGroup], int],
+    stays_bytes: Callable[[LayerGroup], int],
+) -> int:
+    """Bytes of all layers, or of the largest moved ones and all that stays."""
     if not strategy.is_offloaded:
         return sum(group.count * layer_bytes(group) for group in record.layers)
-    moved = [
-        size for group in record.layers if is_moved(group, strategy) for size in [layer_bytes(group)] * group.count
-    ]
-    kept = sum(group.count * layer_bytes(group) for group in record.layers if not is_moved(group, strategy))
-    return kept + _largest(moved, RESIDENT_LAYERS)
+    stays = 0
+    moved: list[int] = []
+    for group in record.layers:
+        kept = stays_bytes(group) if is_moved(group, strategy) else layer_bytes(group)
+        stays += group.count * kept
+        moved += [layer_bytes(group) - kept] * min(group.count, RESIDENT_LAYERS)
+    return stays + _largest(moved, RESIDENT_LAYERS)
 
 
 def _largest(sizes: Iterable[int], count: int) -> int:
