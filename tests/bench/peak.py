@@ -18,6 +18,7 @@ from tests.bench.row import Row, benchmark
 REAL = "SmolLM2-135M"
 REAL_POINTS = tuple(Point(tokens=tokens) for tokens in (160, 2044))
 ANSWER_TOKENS = 4
+PADDING = "tests.bench.padding_measuring"
 PATIENCE_S = 600.0
 ONE_SEQUENCE, SEVERAL_SEQUENCES, QUANTIZED = (1.5, MIB), (3.0, 2 * MIB), (5.0, 4 * MIB)
 """Percent of what lies beyond the weights, or bytes: the bound holds where either does."""
@@ -25,39 +26,44 @@ ONE_SEQUENCE, SEVERAL_SEQUENCES, QUANTIZED = (1.5, MIB), (3.0, 2 * MIB), (5.0, 4
 
 @benchmark("peak")
 def predicted_and_measured() -> Iterator[Row]:
+    real = Subject(model_type=REAL, dtype="bfloat16", attention="sdpa", points=REAL_POINTS)
     with MeasuringProcess() as inspecting:
-        real = Subject(model_type=REAL, dtype="bfloat16", attention="sdpa", points=REAL_POINTS)
-        yield from _rows(real, architectures.config(REAL), inspecting)
-        for subject in subjects():
-            fields = {"model_type": subject.model_type} | CONFIGS[subject.model_type]
-            yield from _rows(subject, fields, inspecting)
+        for subject in (real, *subjects()):
+            with MeasuringProcess(module=PADDING) as measuring:
+                yield from rows_of(subject, inspecting=inspecting, measuring=measuring)
 
 
-def _rows(subject: Subject, config: dict[str, Any], inspecting: MeasuringProcess) -> Iterator[Row]:
-    spec = ModelSpec(kind=ModelKind.ARCHITECTURE, name=subject.model_type, config=config, random_weights=True)
-    record = _inspected(subject, spec, inspecting)
-    with MeasuringProcess(module="tests.bench.padding_measuring") as process:
-        loaded = process.request(
-            "load",
-            patience_s=PATIENCE_S,
-            model=spec.as_json(),
-            dtype=subject.dtype,
-            device="cpu",
-            attention=subject.attention,
-        )
-        for point in subject.points:
-            measured = _measured(point, process, loaded)
-            yield _row(subject, point, _predicted(record, subject, point), measured, loaded["weights_bytes"])
+def rows_of(subject: Subject, *, inspecting: MeasuringProcess, measuring: MeasuringProcess) -> Iterator[Row]:
+    """A row for each point. `measuring` runs PADDING; it may be the same process as `inspecting`."""
+    config = architectures.config(REAL) if subject.model_type == REAL else CONFIGS[subject.model_type]
+    spec = ModelSpec(
+        kind=ModelKind.ARCHITECTURE,
+        name=subject.model_type,
+        config={"model_type": subject.model_type} | config,
+        random_weights=True,
+    )
+    records = {padded: _inspected(subject, spec, inspecting, padded) for padded in {p.padded for p in subject.points}}
+    loaded = measuring.request(
+        "load",
+        patience_s=PATIENCE_S,
+        model=spec.as_json(),
+        dtype=subject.dtype,
+        device="cpu",
+        attention=subject.attention,
+    )
+    for point in subject.points:
+        measured = _measured(point, measuring, loaded)
+        yield _row(subject, point, _predicted(records[point.padded], subject, point), measured, loaded["weights_bytes"])
 
 
-def _inspected(subject: Subject, spec: ModelSpec, inspecting: MeasuringProcess) -> InspectionRecord:
+def _inspected(subject: Subject, spec: ModelSpec, inspecting: MeasuringProcess, padded: bool) -> InspectionRecord:
     """As the portal inspects: at no length measured here, so that what lies between the rungs is tried too."""
     return inspect_model(
         spec,
         dtypes=[subject.dtype],
-        strategies=sorted({point.strategy for point in subject.points}),
+        strategies=sorted({point.strategy for point in subject.points if point.padded == padded}),
         attention=subject.attention,
-        padded=sorted({point.padded for point in subject.points}),
+        padded=[padded],
         process=inspecting,
     )
 

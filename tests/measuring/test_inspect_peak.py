@@ -1,72 +1,39 @@
-"""The peak that an inspection predicts, against the rise of resident memory of a real warm run on this CPU."""
+"""The peak that an inspection predicts, against the rise of resident memory of a real warm run on this CPU.
 
-import json
-import os
-import subprocess
-import sys
-from pathlib import Path
-from typing import Any
+A few of the small architectures that `make bench` measures at greater lengths, in one process.
+"""
+
+from collections.abc import Iterator
 
 import pytest
 
-from jobs.measuring.inspect import inspect_model_spec
-from jobs.sizing import architectures
-from jobs.sizing.budgets import run_peak
-from jobs.sizing.model_spec import ModelKind, ModelSpec
-from jobs.sizing.strategy import Strategy
-from jobs.sizing.units import MIB
+from jobs.running.process import MeasuringProcess
+from tests.bench.peak import PADDING, rows_of
+from tests.bench.peak_variants import Point, Subject
 
-ROOT = Path(__file__).parents[2]
-NAME = "SmolLM2-135M"
-NEW_TOKENS = 3
-
-
-def measured(dtype: str, prompts: list[int], settings: dict[str, Any]) -> list[int]:
-    """Bytes that resident memory rose by on the second pass of each prompt length."""
-    asked = {
-        "config": architectures.config(NAME),
-        "dtype": dtype,
-        "sequences": 1,
-        "settings": settings,
-        "prompts": prompts,
-    }
-    done = subprocess.run(
-        [sys.executable, str(Path(__file__).with_name("peak_child.py")), json.dumps(asked)],
-        env=os.environ | {"MALLOC_MMAP_THRESHOLD_": "65536", "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        check=True,
-        timeout=280,
-    )
-    found: list[int] = json.loads(done.stdout)
-    return found
+ONE, PADDED = Point(tokens=776), Point(tokens=600, sequences=3, padded=True)
+STRATEGIES = ("static", "chunked:512", "quantized:fp8")
+SUBJECTS = (
+    Subject(
+        model_type="llama",
+        dtype="bfloat16",
+        attention="sdpa",
+        points=(ONE, PADDED, *(Point(tokens=1024, strategy=name) for name in STRATEGIES)),
+    ),
+    Subject(model_type="llama", dtype="float32", attention="eager", points=(PADDED,)),
+    Subject(model_type="gemma3_text", dtype="float32", attention="sdpa", points=(PADDED,)),
+    Subject(model_type="deepseek_v3", dtype="bfloat16", attention="sdpa", points=(PADDED,)),
+    Subject(model_type="llama4_text", dtype="bfloat16", attention="sdpa", points=(ONE,)),
+)
 
 
-def predicted(dtype: str, prompts: list[int], strategy: str) -> list[int]:
-    spec = ModelSpec(kind=ModelKind.ARCHITECTURE, name=NAME, config=architectures.config(NAME))
-    record = inspect_model_spec(spec, dtypes=[dtype], sequences=[1], tokens=[2048], strategies=[strategy])
-    peaks = [
-        run_peak(
-            record,
-            prompt_tokens=prompt,
-            answer_tokens=NEW_TOKENS,
-            sequences=1,
-            dtype=dtype,
-            strategy=Strategy.parse(strategy),
-        )
-        for prompt in prompts
-    ]
-    return [peak.peak_bytes - peak.weights_bytes for peak in peaks]
+@pytest.fixture(scope="module")
+def process() -> Iterator[MeasuringProcess]:
+    with MeasuringProcess(module=PADDING) as one:
+        yield one
 
 
-@pytest.mark.parametrize(("dtype", "prompts"), [("bfloat16", [512]), ("float32", [512, 1024])])
-def test_the_predicted_peak_is_within_3_percent_or_3_mib_of_the_measured_one(dtype: str, prompts: list[int]) -> None:
-    for prompt, real, said in zip(
-        prompts, measured(dtype, prompts, {}), predicted(dtype, prompts, "default"), strict=True
-    ):
-        assert abs(said - real) <= max(3 * MIB, 0.03 * real), (prompt, said / MIB, real / MIB)
-
-
-def test_a_quantized_cache_s_peak_is_predicted_too() -> None:
-    settings = {"cache_implementation": "quantized", "cache_config": {"backend": "fp8"}}
-    (real,), (said,) = measured("float32", [512], settings), predicted("float32", [512], "quantized:fp8")
-    assert abs(said - real) <= max(3 * MIB, 0.03 * real), (said / MIB, real / MIB)
+@pytest.mark.parametrize("subject", SUBJECTS, ids=lambda s: f"{s.model_type}-{s.dtype}-{s.attention}")
+def test_a_predicted_peak_is_within_its_bound_of_the_measured_one(subject: Subject, process: MeasuringProcess) -> None:
+    rows = list(rows_of(subject, inspecting=process, measuring=process))
+    assert [row.name for row in rows if not row.holds] == []

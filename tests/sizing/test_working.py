@@ -61,6 +61,45 @@ def test_working_memory_never_falls_between_rungs_that_do_not(steps: list[int], 
     assert working(of, at) <= working(of, at + more) + 1
 
 
+@given(
+    constant=st.integers(0, 10**7),
+    gentle=st.integers(0, 10**3),
+    steep=st.integers(0, 10**4),
+    square=st.integers(0, 20),
+    tokens=st.integers(64, 4096),
+)
+def test_where_one_piece_overtakes_another_the_working_memory_is_exact_between_three_rungs_of_each(
+    constant: int, gentle: int, steep: int, square: int, tokens: int
+) -> None:
+    """Activations of the prompt's own, and scores that overtake them somewhere between 1,024 and 4,096 tokens."""
+
+    def size(n: int) -> int:
+        overtaken_at = 2000
+        ahead = (steep + square * (n + overtaken_at)) * (n - overtaken_at)
+        return constant + gentle * n + max(0, ahead)
+
+    found = working(with_rungs({rung: size(rung) for rung in (*LADDER, 65_536)}), tokens)
+    assert found == pytest.approx(size(tokens), rel=1e-6, abs=1)
+
+
+def test_a_prompt_within_one_chunk_is_a_plain_prefill() -> None:
+    of = with_rungs({256: 100, 512: 200})
+    chunked = replace(of.rungs[0], strategy="chunked:512", tokens=1024, working_bytes=999)
+    of = replace(of, rungs=(*of.rungs, chunked))
+    sizes = [
+        working_bytes(
+            of,
+            phase=Phase.PREFILL,
+            tokens=tokens,
+            sequences=1,
+            dtype="bfloat16",
+            strategy=strategy("chunked:512"),
+        )
+        for tokens in (256, 512, 1024)
+    ]
+    assert sizes == [100, 200, 999]
+
+
 def test_a_jump_where_a_window_is_full_stays_between_its_two_rungs() -> None:
     of = with_rungs({1: 1, 64: 64, 511: 511, 512: 512 + 512 * 512, 1024: 1024 + 1024 * 1024, 2048: 2048 + 2048 * 2048})
     assert working(of, 300) == 300
