@@ -58,6 +58,7 @@ def build_config(spec: ModelSpec, fields: Mapping[str, Any]) -> Any:
             config = CONFIG_MAPPING[model_type].from_dict(dict(fields))
     except LIBRARY_ERRORS as error:
         raise broken(spec, first_line(error)) from error
+    config._attn_implementation = None  # the asker's choice, not the file's, which may name a kernel to download
     if type(config) not in MODEL_FOR_CAUSAL_LM_MAPPING and type(config) not in MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING:
         raise Refusal(
             "unknown_model_type",

@@ -135,3 +135,11 @@ def test_an_absurd_number_of_layers_is_refused_before_anything_is_built(tmp_path
     deep = folder(tmp_path, {"model_type": "llama", "num_hidden_layers": 1_000_000_000})
     assert refusal(deep).code == "broken_config"
     assert "1,000,000,000 layers" in refusal(deep).message
+
+
+@pytest.mark.parametrize("named", ["no-such-organisation/kernel", "paged|sdpa", "eager", {"": "a/kernel"}])
+def test_an_attention_that_the_config_names_is_not_fetched(tmp_path: Path, named: object) -> None:
+    asked: dict[str, Any] = {"dtypes": ["bfloat16"], "sequences": [1], "tokens": [16], "strategies": ["default"]}
+    plain = inspect_model_spec(folder(tmp_path, SIZES | {"model_type": "llama"}), **asked)
+    fields = SIZES | {"model_type": "llama", "attn_implementation": named}
+    assert inspect_model_spec(folder(tmp_path, fields), **asked).rungs == plain.rungs
