@@ -26,6 +26,7 @@ class Asked:
     dtype: str
     strategy: Strategy
     attention: str
+    padded: bool
     fresh: bool
 
 
@@ -42,6 +43,9 @@ def add_arguments(parser: CommandParser) -> None:
     parser.add_argument("--strategy", default="default", help="default, static, quantized:hqq:4, chunked:512, …")
     parser.add_argument("--attention", default="sdpa", help=", ".join(ATTENTIONS))
     parser.add_argument(
+        "--padded", action="store_true", help="sequences of unequal lengths, filled up on the left to --tokens"
+    )
+    parser.add_argument(
         "--fresh", action="store_true", help="read the model again: a Hub model's branch may have moved since"
     )
 
@@ -56,6 +60,7 @@ def asked_of(options: Mapping[str, Any]) -> Asked:
         dtype=options["dtype"],
         strategy=Strategy.parse(options["strategy"]),
         attention=_attention(options["attention"]),
+        padded=options["padded"],
         fresh=options["fresh"],
     )
 

@@ -14,7 +14,7 @@ def size_text(answer: Mapping[str, Any]) -> str:
     rows = [HEADINGS, *(_row(point) for point in answer["points"])]
     widths = [max(len(row[column]) for row in rows) for column in range(len(HEADINGS))]
     lines = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
-    return "\n".join([*_about(answer), "", *lines])
+    return "\n".join([*_about(answer), "", *lines, *_beyond(answer)])
 
 
 def _about(answer: Mapping[str, Any]) -> Sequence[str]:
@@ -28,6 +28,13 @@ def _about(answer: Mapping[str, Any]) -> Sequence[str]:
         f"native context  {native}",
         f"layers          {layers}{window}",
     )
+
+
+def _beyond(answer: Mapping[str, Any]) -> Sequence[str]:
+    longer = [f"{point['tokens']:,}" for point in answer["points"] if point["beyond_native_context"]]
+    if not longer:
+        return ()
+    return ("", f"{answer['model']} reads at most {answer['native_context']:,} tokens: not {', '.join(longer)}.")
 
 
 def _weights(answer: Mapping[str, Any]) -> Sequence[str]:

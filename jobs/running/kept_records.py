@@ -38,12 +38,13 @@ class KeptRecords:
         dtype: str,
         strategies: Iterable[Strategy],
         attention: str = "sdpa",
+        padded: bool = False,
         inspect: Callable[[], InspectionRecord],
         tell: Callable[[str], None] = lambda text: None,
     ) -> InspectionRecord:
         """What is kept, where it covers all that is asked; else what `inspect` answers, which is kept."""
         kept = self.find(spec)
-        if kept is not None and covers(kept, dtype=dtype, strategies=strategies, attention=attention):
+        if kept is not None and covers(kept, dtype=dtype, strategies=strategies, attention=attention, padded=padded):
             return kept
         record = inspect()
         try:

@@ -141,3 +141,19 @@ def test_eager_attention_needs_its_scores(capsys: pytest.CaptureFixture[str]) ->
 
     scores_bytes = 9 * 4096 * 4096 * 2
     assert working("eager") > working("sdpa") + scores_bytes
+
+
+def test_sequences_filled_up_on_the_left_need_a_mask(capsys: pytest.CaptureFixture[str]) -> None:
+    def working(*more: str) -> int:
+        _, out, _ = run(capsys, "SmolLM2-135M", "--tokens", "2048", "--sequences", "2", *more, "--json")
+        return int(json.loads(out)["points"][0]["working_bytes"])
+
+    mask_bytes = 2 * 2048 * 2048
+    assert working("--padded") >= working() + mask_bytes
+
+
+def test_tokens_beyond_the_model_s_own_maximum_are_sized_and_said_to_be_so(capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = run(capsys, "SmolLM2-135M", "--tokens", "8192", "10000", "--json")
+    assert [point["beyond_native_context"] for point in json.loads(out)["points"]] == [False, True]
+    _, out, _ = run(capsys, "SmolLM2-135M", "--tokens", "8192", "10000")
+    assert out.strip().endswith("SmolLM2-135M reads at most 8,192 tokens: not 10,000.")

@@ -39,6 +39,7 @@ class Command(AnsweringCommand):
                 dtype=asked.dtype,
                 strategy=asked.strategy,
                 attention=asked.attention,
+                padded=asked.padded,
             )
             for tokens in asked.tokens
         ]
@@ -57,6 +58,7 @@ class Command(AnsweringCommand):
             dtype=asked.dtype,
             strategies=(BASELINE, asked.strategy),
             attention=asked.attention,
+            padded=asked.padded,
             inspect=inspect,
             tell=self.stderr.write,
         )
@@ -69,6 +71,7 @@ def _inspected(spec: ModelSpec, asked: Asked) -> InspectionRecord:
             dtypes=(asked.dtype,),
             strategies=(str(asked.strategy),),
             attention=asked.attention,
+            padded=(asked.padded,),
             process=process,
         )
 
@@ -87,5 +90,10 @@ def answer_json(record: InspectionRecord, asked: Asked, points: list[SizedPoint]
         "native_context": record.native_context,
         "layers": layer_counts(record),
         "window_tokens": window_tokens(record),
-        "points": [point.as_json() for point in points],
+        "points": [_point_json(point, record.native_context) for point in points],
     }
+
+
+def _point_json(point: SizedPoint, native_context: int | None) -> dict[str, Any]:
+    beyond = native_context is not None and point.tokens > native_context
+    return point.as_json() | {"beyond_native_context": beyond}
