@@ -90,7 +90,7 @@ def size_point(
     as_stored: bool = True,
 ) -> SizedPoint:
     """The budgets with `tokens` cached per sequence; raises Refusal("not_applicable") for a strategy it cannot take."""
-    _refuse(record, strategy)
+    refuse_unless_applicable(record, strategy)
     weights = weights_bytes(record, dtype, as_stored=as_stored)
     kv_of: dict[Phase, int] = {
         Phase.PREFILL: kv_prefill_bytes(record, tokens=tokens, sequences=sequences, dtype=dtype, strategy=strategy),
@@ -179,7 +179,7 @@ def run_phases(
     padded: bool = False,
 ) -> dict[Phase, PhaseNeed]:
     """What reading the prompt and answering each need beside the weights, at their own largest."""
-    _refuse(record, strategy)
+    refuse_unless_applicable(record, strategy)
     end_tokens = prompt_tokens + answer_tokens - 1
     static = is_static(strategy)
     held_tokens = end_tokens if static else prompt_tokens
@@ -234,7 +234,8 @@ def _needs(
     }
 
 
-def _refuse(record: InspectionRecord, strategy: Strategy) -> None:
+def refuse_unless_applicable(record: InspectionRecord, strategy: Strategy) -> None:
+    """Raises Refusal("not_applicable") with the reason that this model cannot take the strategy."""
     reason = refusal_of(record, strategy)
     if reason is not None:
         raise Refusal("not_applicable", reason, "Choose another strategy.")
