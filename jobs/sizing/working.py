@@ -100,7 +100,7 @@ def _is_convex(points: Sequence[Point], index: int) -> bool:
     """Whether three rungs lie on each side of the interval, and nothing in sight bends downwards."""
     if not 2 <= index <= len(points) - 4:
         return False
-    slopes = [_slope(points[i], points[i + 1]) for i in (index - 1, index, index + 1)]
+    slopes = [_slope(points[i], points[i + 1]) for i in range(index - 2, index + 3)]
     return slopes == sorted(slopes)
 
 

@@ -151,7 +151,7 @@ OF_ITS_OWN = {
     "granitemoehybrid": (CHUNKED,),
     "opt": (SHORT,),
 }
-WITHOUT_SDPA = ("bloom", "gpt_oss")
+WITHOUT_SDPA = ("bloom", "gemma2", "gpt_oss")
 """Classes that know eager attention alone, as a process must be asked for it."""
 IN_FLOAT32 = ("llama", "gemma3_text", "deepseek_v3", "qwen3_moe", "granitemoehybrid", "qwen3_next", "falcon", "gpt2")
 ALSO_EAGER = ("llama", "mistral", "qwen3_moe")
