@@ -21,6 +21,7 @@ from jobs.sizing.model_spec import ModelKind, ModelSpec
 from jobs.sizing.refusal import Refusal
 from jobs.sizing.units import dtype_bytes
 
+DEFAULT_ATTENTION = "sdpa"
 TRUSTED = {"trust_remote_code": False}
 
 
@@ -57,7 +58,7 @@ def load_model(spec: ModelSpec, *, dtype: str, device: str, attention: str, tell
         model=model,
         device=device,
         dtype=dtype,
-        attention=attention,
+        attention=str(model.config.get_text_config(decoder=True)._attn_implementation or attention),
         weights_bytes=weights_bytes(model),
         load_s=perf_counter() - started,
         random_weights=random,
@@ -97,9 +98,7 @@ def _random(spec: ModelSpec, *, dtype: str, device: str, attention: str) -> Any:
     config = read_config(spec)
     torch.manual_seed(SEED)
     with torch.device(device), RepeatedDraws():
-        model = AutoModelForCausalLM.from_config(
-            config, dtype=getattr(torch, dtype), attn_implementation=attention, **TRUSTED
-        )
+        model = AutoModelForCausalLM.from_config(config, dtype=getattr(torch, dtype), **_kernel(attention), **TRUSTED)
     return model.to(device)
 
 
@@ -113,12 +112,18 @@ def _stored(spec: ModelSpec, *, dtype: str, device: str, attention: str) -> Any:
         **TRUSTED,
         use_safetensors=True,
         dtype=getattr(torch, dtype),
-        attn_implementation=attention,
+        **_kernel(attention),
         output_loading_info=True,
     )
     if told["missing_keys"]:
         raise missing_weights(spec.name, sorted(told["missing_keys"]))
     return model.to(device)
+
+
+def _kernel(attention: str) -> dict[str, str]:
+    """SDPA is the default, and asked for by no name: some classes (Gemma 2, GPT-OSS, BLOOM) then take eager attention
+    instead of refusing."""
+    return {} if attention == DEFAULT_ATTENTION else {"attn_implementation": attention}
 
 
 def _where(spec: ModelSpec) -> str:

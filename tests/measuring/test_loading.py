@@ -7,6 +7,7 @@ import pytest
 from jobs.sizing.model_spec import ModelKind, ModelSpec
 from jobs.sizing.refusal import Refusal
 from tests.measuring.conftest import LLAMA, Tiny
+from tests.measuring.tiny_configs import TINY
 
 SMALL = LLAMA | {
     "hidden_size": 64,
@@ -108,6 +109,12 @@ def test_an_unknown_architecture_is_refused(tiny: Tiny, tmp_path: Path) -> None:
 
 def test_an_attention_kernel_is_never_fetched(tiny: Tiny, tmp_path: Path) -> None:
     assert refused(tiny, folder_with(tmp_path, SMALL), attention="kernels-community/flash-attn").code == "load_failed"
+
+
+def test_a_class_without_sdpa_is_loaded_with_eager_attention_and_says_so(tiny: Tiny, tmp_path: Path) -> None:
+    config = {"model_type": "gpt_oss", **TINY["gpt_oss"], "architectures": ["GptOssForCausalLM"]}
+    loaded = load(tiny, folder_with(tmp_path, config))
+    assert loaded["environment"]["attention"] == "eager"
 
 
 def test_a_device_that_is_not_here_is_refused(tiny: Tiny, tmp_path: Path) -> None:
