@@ -10,6 +10,7 @@ from torch.utils._pytree import tree_leaves
 from jobs.measuring.meta_unknowns import found_entries
 
 _Answers = dict[Any, tuple[torch.Size, tuple[int, ...], torch.dtype]]
+_UNASKED: _Answers = {}
 
 
 class SeenShapes:
@@ -31,13 +32,13 @@ class SeenShapes:
         """What `func(*args, **kwargs)` answers; the new tensor is not the same object, but alike."""
         if func is torch.ops.aten.nonzero.default and args[0].is_meta:
             return found_entries(args[0])
-        if func not in self._seen:
-            self._seen[func] = {} if _has_one_new_answer(func._schema) else None
-        answers = self._seen[func]
+        answers = self._seen.get(func, _UNASKED)
+        if answers is _UNASKED:
+            answers = self._seen[func] = {} if _has_one_new_answer(func._schema) else None
         if answers is None:
             return func(*args, **kwargs)
         try:
-            key = tuple(map(_key, args)), tuple((name, _key(value)) for name, value in kwargs.items())
+            key = tuple(map(_key, args)), tuple((name, _key(value)) for name, value in kwargs.items()) if kwargs else ()
             seen = answers.get(key)
         except TypeError:  # an argument that cannot be looked up
             return func(*args, **kwargs)

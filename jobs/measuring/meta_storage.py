@@ -33,6 +33,11 @@ class LiveStorage(TorchDispatchMode):  # type: ignore[misc]
         self._free(key)
         self._ignored.add(key)
 
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """No: nothing is compiled in here, and switching the compiler off costs more than noting an operation does."""
+        return False
+
     def start_phase(self) -> None:
         """From here on the peak counts anew, beginning with what is alive."""
         self.peak_bytes = self.live_bytes
@@ -54,9 +59,11 @@ class LiveStorage(TorchDispatchMode):  # type: ignore[misc]
         key = storage._cdata
         if key in self._ignored:
             return
-        size = storage.nbytes()
-        self.live_bytes += size - self._sizes.get(key, 0)
-        if key not in self._sizes:
+        size, known = storage.nbytes(), self._sizes.get(key)
+        if size == known:
+            return
+        self.live_bytes += size - (known or 0)
+        if known is None:
             self._deaths[key] = weakref.ref(storage, lambda _, key=key: self._free(key))  # type: ignore[misc]
         self._sizes[key] = size
 
