@@ -9,6 +9,8 @@ FIRST_RUNGS = (1, 16)
 FIRST_CHUNKS = (1, 2, 3)
 LOWEST_POWER = 64
 POWER_STEP = 4
+DENSE_STEP, DENSE_POWERS = 2, range(256, 8192)
+"""Here masks overtake the layers' activations: between rungs further apart much would be guessed."""
 DECODED_TOKENS = 2
 """A rung's decode step is the second after its prefill: the first one drops what a window no longer needs."""
 QUANTIZED_STEP = 4
@@ -16,7 +18,8 @@ QUANTIZED_STEP = 4
 
 
 def ladder(asked: Iterable[int], layers: Sequence[LayerGroup], strategy: Strategy) -> tuple[int, ...]:
-    """Powers of four up to the longest asked for, those asked for, and both sides of every step (a full window).
+    """Powers of four, or of two where it matters, up to the longest asked for; those asked for; and both sides of
+    every step (a full window).
 
     Chunked prefills are taken at whole chunks, where they need most, at twice as many rungs: there the cache outgrows
     the chunk's own activations. A prompt within one chunk is not chunked, and needs no rung of this kind.
@@ -45,7 +48,8 @@ def _in_chunks(wanted: set[int], windows: set[int], chunk_tokens: int) -> tuple[
 def _powers(top: int) -> set[int]:
     powers = {LOWEST_POWER}
     while max(powers) < top:
-        powers.add(min(top, POWER_STEP * max(powers)))
+        step = DENSE_STEP if max(powers) in DENSE_POWERS else POWER_STEP
+        powers.add(min(top, step * max(powers)))
     return powers if top > LOWEST_POWER else set()
 
 
