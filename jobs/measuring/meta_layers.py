@@ -146,7 +146,9 @@ def _prompt_elements(layer: LayerGroup, more_bytes: int, lengths: tuple[int, int
 
 
 def grouped(layers: Sequence[LayerGroup]) -> tuple[LayerGroup, ...]:
-    """Neighbours alike as one group."""
+    """Neighbours alike as one group; raises UnknownLayout where none of them would ever hold a byte."""
+    if not any(map(_holds_something, layers)):
+        raise UnknownLayout("its cache would hold nothing")
     groups: list[LayerGroup] = []
     for layer in layers:
         if groups and replace(groups[-1], count=1) == layer:
@@ -154,6 +156,11 @@ def grouped(layers: Sequence[LayerGroup]) -> tuple[LayerGroup, ...]:
         else:
             groups.append(layer)
     return tuple(groups)
+
+
+def _holds_something(layer: LayerGroup) -> bool:
+    attends = layer.token_elements > 0 and layer.window_tokens != 0
+    return attends or layer.state_elements + layer.state_float32_elements > 0 or bool(layer.pool or layer.pool_float32)
 
 
 def is_state(path: str) -> bool:

@@ -19,7 +19,8 @@ from jobs.sizing.refusal import Refusal
 
 LAYER_COUNTS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers")
 IMAGE_INPUT = "pixel_values"
-MOST_LAYERS = 4096  # the deepest models have some hundreds
+NO_ATTENTION = "can only be called on Attention layers"
+MOST_LAYERS = 1024  # the deepest models have some hundreds
 
 
 def config_fields(spec: ModelSpec) -> dict[str, Any]:
@@ -33,7 +34,7 @@ def config_fields(spec: ModelSpec) -> dict[str, Any]:
         fields = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise Refusal("no_config", f"“{spec.name}” has no config.json.", "Choose a model's folder.") from error
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise broken(spec, "its config.json cannot be read as JSON") from error
     if not isinstance(fields, dict):
         raise broken(spec, "its config.json is not an object")
@@ -108,6 +109,12 @@ def own_code_fails(spec: ModelSpec, error: Exception) -> Refusal:
             "unknown_model_type",
             f"“{spec.name}” answers to images only, not to text alone ({first_line(error)}).",
             "Choose a causal language model.",
+        )
+    if NO_ATTENTION in str(error):
+        return Refusal(
+            "no_cache",
+            f"“{spec.name}” does not run with a cache: its class asks for an attention layer and it has none.",
+            "Name its attention layers in its config, or choose another model.",
         )
     return broken(spec, f"its own code fails on it ({type(error).__name__}: {first_line(error)})")
 

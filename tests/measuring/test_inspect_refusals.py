@@ -37,6 +37,25 @@ def folder(path: Path, fields: object) -> ModelSpec:
         (SIZES | {"model_type": "llama", "num_attention_heads": 0}, "broken_config"),
         (SIZES | {"model_type": "llama", "num_hidden_layers": -1}, "broken_config"),
         (SIZES | {"model_type": "rwkv"}, "no_cache"),
+        (SIZES | {"model_type": "recurrent_gemma"}, "no_cache"),
+        ({"model_type": "bamba", "num_hidden_layers": 2}, "no_cache"),
+        ({"model_type": "blip"}, "unknown_model_type"),
+        (SIZES | {"model_type": "llama", "num_key_value_heads": 3}, "broken_config"),
+        (SIZES | {"model_type": "llama", "num_key_value_heads": -2}, "broken_config"),
+        (SIZES | {"model_type": "llama", "head_dim": 0}, "broken_config"),
+        (SIZES | {"model_type": "llama", "head_dim": -16}, "broken_config"),
+        (SIZES | {"model_type": "llama", "head_dim": 10**9}, "broken_config"),
+        (SIZES | {"model_type": "llama", "vocab_size": 10**12}, "broken_config"),
+        (SIZES | {"model_type": "llama", "intermediate_size": -5}, "broken_config"),
+        (SIZES | {"model_type": "llama", "text_config": {"hidden_size": 8}}, "broken_config"),
+        (SIZES | {"model_type": "llama", "rope_scaling": {"rope_type": "nope"}}, "broken_config"),
+        (SIZES | {"model_type": "llama", "rope_scaling": "yarn"}, "broken_config"),
+        (SIZES | {"model_type": "mistral", "sliding_window": 0}, "broken_config"),
+        (SIZES | {"model_type": "mistral", "sliding_window": 1}, "broken_config"),
+        (SIZES | {"model_type": "mixtral", "num_local_experts": 2, "num_experts_per_tok": 4}, "broken_config"),
+        (SIZES | {"model_type": "gemma3_text", "layer_types": ["full_attention"]}, "broken_config"),
+        ({"model_type": "gemma3", "text_config": "x"}, "broken_config"),
+        ({"model_type": "gpt2", "n_head": 0}, "broken_config"),
     ],
 )
 def test_a_config_that_makes_no_sizable_model_is_refused(tmp_path: Path, fields: object, code: str) -> None:
@@ -69,6 +88,36 @@ def test_what_no_model_can_be_is_told_by_its_name_and_never_sized_as_0_bytes(
 ) -> None:
     found = refusal(folder(tmp_path, fields))
     assert (found.code, says in found.message) == ("broken_config", True), found.message
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "null",
+        "5",
+        '{"model_type": "llama", "hidden',
+        '{"model_type": "llama", "a": ' + "[" * 5000 + "]" * 5000 + "}",
+    ],
+)
+def test_what_is_no_json_object_is_refused(tmp_path: Path, text: str) -> None:
+    (tmp_path / "config.json").write_text(text)
+    assert refusal(ModelSpec(kind=ModelKind.FOLDER, name="mine", path=str(tmp_path))).code == "broken_config"
+
+
+@pytest.mark.parametrize(
+    "more", [{"text_config": None}, {"max_position_embeddings": 1}, {"pad_token_id": -1}, {"intermediate_size": 1}]
+)
+def test_an_odd_config_that_makes_a_model_is_sized(tmp_path: Path, more: dict[str, Any]) -> None:
+    record = inspect_model_spec(
+        folder(tmp_path, SIZES | {"model_type": "llama"} | more),
+        dtypes=["bfloat16"],
+        sequences=[1],
+        tokens=[16],
+        strategies=["default"],
+    )
+    assert record.parameters > 0
+    assert record.layers[0].token_elements == 2 * 2 * 16
 
 
 def test_a_missing_config_is_refused(tmp_path: Path) -> None:
