@@ -1,5 +1,8 @@
 """Bytes of the KV cache by arithmetic over layers."""
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -74,6 +77,21 @@ def test_constant_state_and_static_windows_are_never_offloaded() -> None:
     assert on_device == kv(record(WINDOWED, FIXED), 100, "static") + kv(FULL, 100) // 2
 
 
+def test_an_offloading_cache_moves_of_each_layer_what_its_class_moves() -> None:
+    """A full layer with its state and indexer; of a window its keys and values; no static layer's indexer."""
+    at: dict[str, Any] = {"tokens": 100, "sequences": 1, "dtype": "bfloat16"}
+    hybrid = record(replace(GROWING, count=1, state_elements=30, state_float32_elements=10))
+    assert host_bytes(hybrid, **at, strategy=strategy("offloaded")) == 100 * 2 * 96 * 2 + 30 * 2 + 10 * 4
+    indexed = record(replace(GROWING, count=1, pool=((5, 1),), pool_float32=((3, 1),)))
+    keys_and_values, indexer = 100 * 2 * 96 * 2, 100 * (5 * 2 + 3 * 4)
+    assert host_bytes(indexed, **at, strategy=strategy("offloaded")) == keys_and_values + indexer
+    assert host_bytes(indexed, **at, strategy=strategy("offloaded_static")) == keys_and_values
+    compressed = record(replace(WINDOWED, count=1, value_width=0, pool=((7, 4),), buffer=((2, 4),)))
+    twice = 2 * 15 * 2 * 64 * 2
+    assert host_bytes(compressed, **at, strategy=strategy("offloaded")) == twice
+    assert kv(compressed, 100, "offloaded") == kv(compressed, 100)
+
+
 def test_the_residual_of_a_quantized_cache_grows_with_the_answer_and_is_emptied_every_128_tokens() -> None:
     def at(answered: int) -> int:
         return kv_bytes(
@@ -110,6 +128,14 @@ def test_the_envelope_of_a_quantized_cache_is_never_below_what_it_held_on_the_wa
         answered_tokens=299,
     )
     assert max(held) <= envelope
+
+
+def test_after_a_chunked_prefill_compressed_attention_keeps_what_its_last_forward_joined() -> None:
+    layer = replace(WINDOWED, count=1, pool=((7, 8),), buffer=((2, 8),), prompt_elements=300)
+    row, beside = 256, 300 - 256
+    assert prefill(record(layer), 100) == 2 * (100 * 300 + 12 * 7)
+    assert prefill(record(layer), 100, "chunked:12") == 2 * ((15 + 4) * row + 4 * beside + 12 * 7)
+    assert prefill(record(layer), 44, "chunked:12") == 2 * ((15 + 8) * row + (36 % 8 + 8) * beside + 5 * 7)
 
 
 def test_pools_hold_an_entry_a_stride_and_buffers_the_tokens_since() -> None:

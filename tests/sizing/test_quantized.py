@@ -54,6 +54,19 @@ def feed(cache: QuantizedCache, sequences: int, tokens: int, dtype: torch.dtype)
     cache.update(torch.randn(shape, dtype=dtype), torch.randn(shape, dtype=dtype), 0)
 
 
+@pytest.mark.parametrize("name", QUANTIZED)
+def test_keys_and_values_of_different_widths_are_reckoned_apart(name: str) -> None:
+    """As in latent attention: one head, a wide key and a narrow value."""
+    cache = QuantizedCache(config=CONFIG, **quantized_settings(strategy(name)))
+    prompt = torch.randn(1, 1, 96, 40, dtype=torch.bfloat16), torch.randn(1, 1, 96, 24, dtype=torch.bfloat16)
+    cache.update(*prompt, 0)
+    latent = record(LayerGroup(kind=LayerKind.GROWING, count=1, heads=1, key_width=40, value_width=24))
+    at: dict[str, Any] = {"sequences": 1, "dtype": "bfloat16", "strategy": strategy(name)}
+    assert held_bytes(cache) == kv_bytes(latent, tokens=96, answered_tokens=0, **at)
+    cache.update(*(part[:, :, :1] for part in prompt), 0)
+    assert held_bytes(cache) == kv_bytes(latent, tokens=97, answered_tokens=1, **at)
+
+
 @pytest.mark.parametrize(("dtype", "sequences"), [("bfloat16", 2), ("float32", 1)])
 @pytest.mark.parametrize("name", QUANTIZED)
 def test_a_quantized_cache_holds_what_is_reckoned(name: str, sequences: int, dtype: str) -> None:
