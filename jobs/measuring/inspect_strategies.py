@@ -5,7 +5,7 @@ from typing import Any
 
 from jobs.measuring.library_errors import LIBRARY_ERRORS
 from jobs.measuring.meta_cache import make_cache
-from jobs.sizing.kv import is_moved
+from jobs.sizing.offloaded import is_moved
 from jobs.sizing.record import LayerGroup
 from jobs.sizing.strategy import CacheKind, Strategy
 

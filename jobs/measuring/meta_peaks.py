@@ -7,7 +7,8 @@ from typing import Any
 from jobs.measuring.meta_cache import make_cache
 from jobs.measuring.meta_ladder import DECODED_TOKENS
 from jobs.measuring.meta_pass import MetaPass, flushed_early
-from jobs.sizing.kv import is_static, kv_bytes, kv_prefill_bytes
+from jobs.sizing.kv import kv_bytes, kv_prefill_bytes
+from jobs.sizing.layer_bytes import is_static
 from jobs.sizing.record import InspectionRecord, PeakRung, Phase
 from jobs.sizing.strategy import Strategy
 

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from jobs.sizing.kv import envelope_bytes, host_bytes, is_static, kv_bytes, kv_prefill_bytes
+from jobs.sizing.kv import envelope_bytes, host_bytes, kv_bytes, kv_prefill_bytes
+from jobs.sizing.layer_bytes import is_static
 from jobs.sizing.record import InspectionRecord, Phase
 from jobs.sizing.refusal import Refusal
 from jobs.sizing.strategy import Strategy

@@ -86,7 +86,9 @@ def test_an_offloading_cache_moves_of_each_layer_what_its_class_moves() -> None:
     keys_and_values, indexer = 100 * 2 * 96 * 2, 100 * (5 * 2 + 3 * 4)
     assert host_bytes(indexed, **at, strategy=strategy("offloaded")) == keys_and_values + indexer
     assert host_bytes(indexed, **at, strategy=strategy("offloaded_static")) == keys_and_values
-    compressed = record(replace(WINDOWED, count=1, value_width=0, pool=((7, 4),), buffer=((2, 4),)))
+    stateful = record(replace(WINDOWED, count=1, state_elements=30))
+    assert host_bytes(stateful, **at, strategy=strategy("offloaded")) == 30 * 2
+    compressed = record(replace(WINDOWED, count=1, value_width=0, state_elements=9, pool=((7, 4),), buffer=((2, 4),)))
     twice = 2 * 15 * 2 * 64 * 2
     assert host_bytes(compressed, **at, strategy=strategy("offloaded")) == twice
     assert kv(compressed, 100, "offloaded") == kv(compressed, 100)
