@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from jobs.procedure.measurement import Ask, Measurement
-from jobs.running.inspection import inspect_model
+from jobs.running.inspection import DEFAULT_SEQUENCES, inspect_model
 from jobs.running.process import MeasuringProcess
 from jobs.sizing import architectures
 from jobs.sizing.budgets import run_peak
@@ -58,10 +58,12 @@ def rows_of(subject: Subject, *, inspecting: MeasuringProcess, measuring: Measur
 
 def _inspected(subject: Subject, spec: ModelSpec, inspecting: MeasuringProcess, padded: bool) -> InspectionRecord:
     """As the portal inspects: at no length measured here, so that what lies between the rungs is tried too."""
+    points = [point for point in subject.points if point.padded == padded]
     return inspect_model(
         spec,
         dtypes=[subject.dtype],
-        strategies=sorted({point.strategy for point in subject.points if point.padded == padded}),
+        sequences=DEFAULT_SEQUENCES if any(point.sequences > 1 for point in points) else (1,),
+        strategies=sorted({point.strategy for point in points}),
         attention=subject.attention,
         padded=[padded],
         process=inspecting,

@@ -136,14 +136,14 @@ QUANTIZED = tuple(
     Point(tokens=1500, strategy=f"quantized:{kind}")
     for kind in ("hqq:8", "hqq:4", "hqq:2", "quanto:4", "quanto:2", "fp8")
 )
+COMBINED_STATIC = Point(tokens=2048, strategy="static+chunked:512")
 COMBINED = (
-    Point(tokens=2048, strategy="static+chunked:512"),
     Point(tokens=2048, strategy="quantized:fp8+chunked:512"),
     Point(tokens=2048, strategy="quantized:quanto:4+chunked:512"),
-    Point(tokens=1000, sequences=3, strategy="quantized:quanto:4"),
 )
+QUANTIZED_SEVERAL = Point(tokens=1000, sequences=3, strategy="quantized:quanto:4")
 OF_ITS_OWN = {
-    "llama": (SHORT, STATIC, CHUNKED, *QUANTIZED, *COMBINED),
+    "llama": (SHORT, STATIC, CHUNKED, COMBINED_STATIC),
     "mistral": (CHUNKED, STATIC),
     "gemma3_text": (CHUNKED, STATIC),
     "deepseek_v3": (CHUNKED,),
@@ -159,6 +159,8 @@ EAGER_LONG = Point(tokens=1500)
 
 
 def subjects() -> Iterator[Subject]:
+    for points in ((*QUANTIZED, *COMBINED), (QUANTIZED_SEVERAL,)):
+        yield Subject(model_type="llama", dtype="bfloat16", attention="sdpa", points=points)
     for model_type in CONFIGS:
         eager = model_type in WITHOUT_SDPA
         attention, long = ("eager", EAGER_LONG) if eager else ("sdpa", LONG)
