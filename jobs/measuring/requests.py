@@ -17,6 +17,7 @@ from jobs.measuring.loading import LoadedModel, load_model
 from jobs.measuring.measure import Measurer
 from jobs.measuring.protocol import Answers
 from jobs.measuring.quanto_kernels import why_not_quanto
+from jobs.measuring.reading_bound import bounded_reading
 from jobs.measuring.weights import parameters
 from jobs.procedure.measurement import Ask, Loaded
 from jobs.sizing.model_spec import ModelSpec
@@ -53,14 +54,15 @@ class Requests:
         return act(request)
 
     def _inspect(self, request: Request) -> bool:
-        record = self._inspection_of(request).record(
-            dtypes=tuple(request["dtypes"]),
-            sequences=tuple(request["sequences"]),
-            tokens=tuple(request["tokens"]),
-            strategies=tuple(request["strategies"]),
-            padded=tuple(request.get("padded", [False])),
-            tell=self._answers.tell,
-        )
+        with bounded_reading(str(request["model"]["name"])):
+            record = self._inspection_of(request).record(
+                dtypes=tuple(request["dtypes"]),
+                sequences=tuple(request["sequences"]),
+                tokens=tuple(request["tokens"]),
+                strategies=tuple(request["strategies"]),
+                padded=tuple(request.get("padded", [False])),
+                tell=self._answers.tell,
+            )
         self._answers.result(record.as_json())
         return False
 
