@@ -51,7 +51,7 @@ class LiveStorage(TorchDispatchMode):  # type: ignore[misc]
             for leaf in tree_leaves(out):
                 if isinstance(leaf, torch.Tensor):
                     self._note(leaf)
-        self.peak_bytes = max(self.peak_bytes, self.live_bytes + scratch_bytes(func, out))
+        self.peak_bytes = max(self.peak_bytes, self.live_bytes + scratch_bytes(func, args, out))
         return out
 
     def _note(self, tensor: torch.Tensor) -> None:
