@@ -8,6 +8,7 @@ step, it is the parabola with the gentler of the neighbouring curvatures. Never 
 """
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from jobs.sizing.record import InspectionRecord, LadderKind, Ladders, Phase, Point
 from jobs.sizing.refusal import Refusal
@@ -15,6 +16,7 @@ from jobs.sizing.strategy import CacheKind, Strategy
 from jobs.sizing.units import DTYPE_BYTES, dtype_bytes
 
 ROUNDING_BYTES = 64
+CLOSE = 1.05
 _ON_DEVICE = {CacheKind.OFFLOADED: CacheKind.DEFAULT, CacheKind.OFFLOADED_STATIC: CacheKind.STATIC}
 
 
@@ -89,11 +91,17 @@ def _at(points: Sequence[Point], tokens: int) -> int:
         return points[0].working_bytes
     index = min(max(i for i, point in enumerate(points) if point.tokens < tokens), len(points) - 2)
     start, end = points[index], points[index + 1]
-    if tokens < end.tokens and _is_convex(points, index):
-        return _between(points, index, tokens)
+    apart = _apart(points)
+    if tokens < end.tokens and start in apart and end in apart and _is_convex(apart, apart.index(start)):
+        return _between(apart, apart.index(start), tokens)
     bend = _bend(points, index)
     straight = start.working_bytes + _slope(start, end) * (tokens - start.tokens)
     return max(0, round(straight + bend * (tokens - start.tokens) * (tokens - end.tokens)))
+
+
+def _apart(points: Sequence[Point]) -> list[Point]:
+    """Without rungs close below another, as stand around a full window: what lies between them is the step alone."""
+    return [point for point, above in pairwise(points) if above.tokens > CLOSE * point.tokens] + [points[-1]]
 
 
 def _is_convex(points: Sequence[Point], index: int) -> bool:
