@@ -38,7 +38,10 @@ class SeenShapes:
         if answers is None:
             return func(*args, **kwargs)
         try:
-            key = tuple(map(_key, args)), tuple((name, _key(value)) for name, value in kwargs.items()) if kwargs else ()
+            key = (
+                tuple(map(shape_key, args)),
+                tuple((name, shape_key(value)) for name, value in kwargs.items()) if kwargs else (),
+            )
             seen = answers.get(key)
         except TypeError:  # an argument that cannot be looked up
             return func(*args, **kwargs)
@@ -59,24 +62,28 @@ def _has_one_new_answer(schema: Any) -> bool:
     return returned == [(None, "Tensor")] and all(argument.alias_info is None for argument in schema.arguments)
 
 
-def _key(value: Any) -> Any:
+def shape_key(value: Any) -> Any:
     """All that an answer's shape can depend on; a number says its type too, since 1 and 1.0 promote unlike."""
     if isinstance(value, torch.Tensor):
         if not value.is_meta:
             raise TypeError("a tensor with values may be a number in disguise, which promotes in its own way")
         return value.shape, value.stride(), value.dtype
     if isinstance(value, list | tuple):
-        return tuple(map(_key, value))
+        return tuple(map(shape_key, value))
     return type(value), value
 
 
 def _is_new(out: Any, args: Sequence[Any]) -> bool:
     """Whether `out` fills a storage of its own: some operations answer with a view though they do not say so."""
-    if type(out) is not torch.Tensor or not out.is_meta or out.layout is not torch.strided:
-        return False
-    storage = out.untyped_storage()
-    alike = torch.empty_strided(out.shape, out.stride(), dtype=out.dtype, device="meta")
-    if storage.nbytes() != alike.untyped_storage().nbytes():
+    if not fills_its_storage(out):
         return False
     owners = [leaf.untyped_storage()._cdata for leaf in tree_leaves(args) if isinstance(leaf, torch.Tensor)]
-    return storage._cdata not in owners
+    return out.untyped_storage()._cdata not in owners
+
+
+def fills_its_storage(tensor: Any) -> bool:
+    """Whether a plain tensor on meta is all that its storage is for, so that one made by its shape is alike."""
+    if type(tensor) is not torch.Tensor or not tensor.is_meta or tensor.layout is not torch.strided:
+        return False
+    alike = torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device="meta")
+    return bool(tensor.untyped_storage().nbytes() == alike.untyped_storage().nbytes())

@@ -1,12 +1,15 @@
 """The peak of live tensor storage, in bytes, for whatever runs inside the mode."""
 
 import weakref
-from typing import Any
+from typing import Any, Self
+from unittest import mock
 
 import torch
+from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
+from jobs.measuring.meta_calls import SeenCalls
 from jobs.measuring.meta_scratch import scratch_bytes
 from jobs.measuring.meta_shapes import SeenShapes
 
@@ -23,9 +26,23 @@ class LiveStorage(TorchDispatchMode):  # type: ignore[misc]
         self.peak_bytes = 0
         self.operations = 0
         self._shapes = SeenShapes.of(ignored)
+        self._calls = SeenCalls.of(ignored)
         self._sizes: dict[int, int] = {}
         self._deaths: dict[int, weakref.ref[torch.UntypedStorage]] = {}
         self._ignored = {storage_key(tensor) for tensor in [*ignored.parameters(), *ignored.buffers()]}
+
+    def __enter__(self) -> Self:
+        self._remembering = mock.patch.object(nn.Module, "__call__", self._calls.through(self, nn.Module.__call__))
+        self._remembering.start()
+        return super().__enter__()  # type: ignore[no-any-return]
+
+    def __exit__(self, *error: Any) -> None:
+        super().__exit__(*error)
+        self._remembering.stop()
+
+    def owns(self, tensor: torch.Tensor) -> bool:
+        """Whether its storage is counted here."""
+        return storage_key(tensor) in self._sizes
 
     def leave_out(self, tensor: torch.Tensor) -> None:
         """Do not count this one, nor what views it; the caller keeps it as long as this counts."""
