@@ -18,7 +18,7 @@ SUBJECTS = (
         model_type="llama",
         dtype="bfloat16",
         attention="sdpa",
-        points=(ONE, PADDED, *(Point(tokens=1024, strategy=name) for name in STRATEGIES)),
+        points=(ONE, *(Point(tokens=1024, strategy=name) for name in STRATEGIES)),
     ),
     Subject(model_type="llama", dtype="float32", attention="eager", points=(PADDED,)),
     Subject(model_type="gemma3_text", dtype="float32", attention="sdpa", points=(PADDED,)),
