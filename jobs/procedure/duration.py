@@ -71,10 +71,10 @@ class Duration:
     @property
     def text(self) -> str:
         """“about 3 to 5 min”."""
-        for unit_s, unit, least in ((3600, "h", 2), (60, "min", 2), (1, "s", 0)):
+        for unit_s, unit, least in ((86_400, "days", 2), (3600, "h", 2), (60, "min", 2), (1, "s", 0)):
             if self.high_s >= least * unit_s:
                 low, high = max(1, round(self.low_s / unit_s)), max(1, ceil(self.high_s / unit_s))
-                return f"about {low} {unit}" if low == high else f"about {low} to {high} {unit}"
+                return f"about {low:,} {unit}" if low == high else f"about {low:,} to {high:,} {unit}"
         return "about 1 s"
 
 

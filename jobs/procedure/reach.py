@@ -72,7 +72,7 @@ def reach(question: Question, record: InspectionRecord, strategy: Strategy, budg
     reason = refusal_of(record, strategy)
     if reason is not None:
         return Reach(strategy=strategy, ends=Ends.REFUSED, reason=reason)
-    peak_bytes, from_parts = _peak_of(question, record, strategy)
+    peak_bytes, from_parts = peak_of(question, record, strategy)
     try:
         own_bytes = peak_bytes(question.prompt_tokens)
         prompt, ends = Prompts(question, record, peak_bytes).longest_within(budget_bytes)
@@ -89,8 +89,11 @@ def reach(question: Question, record: InspectionRecord, strategy: Strategy, budg
     )
 
 
-def _peak_of(question: Question, record: InspectionRecord, strategy: Strategy) -> tuple[Callable[[int], int], bool]:
-    """The peak at a prompt, and whether it is put together from a combination's parts."""
+def peak_of(question: Question, record: InspectionRecord, strategy: Strategy) -> tuple[Callable[[int], int], bool]:
+    """The peak at a prompt, and whether it is put together from a combination's parts.
+
+    The peak raises Refusal("not_inspected") for a strategy without passes.
+    """
     estimator = Estimator.of(question, record, strategy)
     several = replace(question, prompt_tokens=question.prompt_tokens + (strategy.chunk_tokens or 0))
     if strategy.changes == 2 and not is_inspected(several, record, strategy):  # one chunk tells nothing of the next

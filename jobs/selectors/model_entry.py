@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from django.db.models import QuerySet
 
-from jobs.models import ModelEntry
+from jobs.models import EntryState, ModelEntry
 from jobs.sizing.model_spec import ModelSpec
 from jobs.sizing.record import InspectionRecord
 
@@ -20,6 +20,11 @@ def entry_get(pk: int) -> ModelEntry:
 def entries_list() -> QuerySet[ModelEntry]:
     """By name, without the records, which are large."""
     return ModelEntry.objects.defer("record", "spec").order_by("name", "revision")
+
+
+def entries_before(entry: ModelEntry) -> int:
+    """How many models that were asked for earlier still wait to be read."""
+    return ModelEntry.objects.filter(state=EntryState.WAITING, pk__lt=entry.pk).count()
 
 
 def entry_find(spec: ModelSpec) -> ModelEntry | None:

@@ -27,8 +27,12 @@ def gib(count: float | None) -> str:
 
 
 def beside(count: float | None, largest: int) -> str:
-    """In the unit that serves the largest of the figures it stands beside."""
-    return MISSING if count is None else column_text(int(count), largest)
+    """In the unit that serves the largest of the figures it stands beside; what is there is never shown as nothing."""
+    if count is None:
+        return MISSING
+    text = column_text(int(count), largest)
+    figure, _, unit = text.partition(" ")
+    return f"< {figure[:-1]}1 {unit}" if count > 0 and not float(figure.replace(",", "")) else text
 
 
 def number(value: float | None) -> str:
@@ -38,6 +42,14 @@ def number(value: float | None) -> str:
     if isinstance(value, int) or float(value).is_integer():
         return f"{int(value):,}"
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+def about(count: int | None) -> str:
+    """An estimate to three significant figures, down: “about 24,200”."""
+    if count is None:
+        return MISSING
+    step = 10 ** max(0, len(str(count)) - 3)
+    return f"about {count - count % step:,}"
 
 
 def tokens(count: int | None) -> str:

@@ -7,8 +7,7 @@ from django.conf import settings
 
 from jobs.running.model_source import resolve_model
 from jobs.sizing import architectures
-from jobs.sizing.model_spec import ModelKind, ModelSpec
-from jobs.sizing.record import InspectionRecord
+from jobs.sizing.model_spec import ModelSpec
 from jobs.web.formats import parameters, tokens
 
 MOST_FOLDERS = 200
@@ -43,10 +42,3 @@ def _folder_offers(models_dir: Path) -> list[ModelOffer]:
 def spec_of(text: str, revision: str) -> ModelSpec:
     """Raises Refusal for what is no model."""
     return resolve_model(text, revision=revision or None, models_dir=settings.MODELS_DIR, any_folder=False)
-
-
-def parameters_of(spec: ModelSpec, record: InspectionRecord | None) -> int | None:
-    """From the inspection's record, else from the built-in architecture's own line."""
-    if record is not None:
-        return record.parameters
-    return architectures.get(spec.name).parameters if spec.kind is ModelKind.ARCHITECTURE else None

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 from jobs.models import EntryState, ModelEntry, Worker
 from jobs.procedure.question import Question
-from jobs.selectors.model_entry import entry_find, record_of
+from jobs.selectors.model_entry import entries_before, entry_find, record_of
 from jobs.sizing.record import InspectionRecord
 from jobs.sizing.refusal import Refusal
 from jobs.web.forms.fields import said
-from jobs.web.forms.question import QuestionForm
+from jobs.web.forms.question import EstimateForm
 from jobs.web.models_known import spec_of
 
 NEEDED = (
@@ -25,6 +25,8 @@ NEEDED = (
     "more_strategies",
 )
 MODEL = {"model", "revision"}
+NOTHING_IS_RUN = "Nothing is downloaded or run for it."
+HOW_LONG = "Reading a model usually takes less than half a minute."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,13 +39,29 @@ class Plan:
     capacity_bytes: int | None
     worker: Worker | None
 
+    @property
+    def readable(self) -> bool:
+        """Whether the context asked for is within the model's own maximum."""
+        native = self.record.native_context
+        return native is None or self.question.context_tokens <= native
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fault:
+    """A field's name in the form, and what is wrong with it."""
+
+    field: str
+    label: str
+    sentence: str
+
 
 @dataclass(frozen=True, kw_only=True)
 class Missing:
     """state: "empty" (no model named), "reading" (its inspection goes on), "refused" (the model), "faults" (fields)."""
 
     state: str
-    sentences: tuple[str, ...]
+    sentences: tuple[str, ...] = ()
+    faults: tuple[Fault, ...] = ()
 
     @property
     def again(self) -> bool:
@@ -51,14 +69,17 @@ class Missing:
         return self.state == "reading"
 
 
-def plan_of(form: QuestionForm) -> Plan | Missing:
-    form = form.as_sent()
+def plan_of(form: EstimateForm) -> Plan | Missing:
     if not str(form["model"].value() or "").strip():
-        return Missing(state="empty", sentences=("Name a model to see what it needs.",))
-    faults = {name: errors for name, errors in form.errors.items() if name in NEEDED}
+        return Missing(state="empty", sentences=("Name a model to see what it needs.", NOTHING_IS_RUN))
+    faults = tuple(
+        Fault(field=name, label=str(form.fields[name].label), sentence=" ".join(map(str, errors)))
+        for name, errors in form.errors.items()
+        if name in NEEDED
+    )
     if faults:
-        told = (f"{form.fields[name].label}: {' '.join(map(str, errors))}" for name, errors in faults.items())
-        return Missing(state="refused" if MODEL & faults.keys() else "faults", sentences=tuple(told))
+        refused = MODEL & {fault.field for fault in faults}
+        return Missing(state="refused" if refused else "faults", faults=faults)
     try:
         entry = entry_find(spec_of(form.cleaned_data["model"], form.cleaned_data["revision"]))
     except Refusal as refusal:
@@ -72,14 +93,16 @@ def plan_of(form: QuestionForm) -> Plan | Missing:
 def _unread(name: str, entry: ModelEntry | None) -> Missing:
     if entry is not None and entry.state == EntryState.REFUSED:
         return Missing(state="refused", sentences=(said(Refusal.from_json(entry.error or _refused(name))),))
-    return Missing(state="reading", sentences=(f"{name} is being read; its figures appear here.",))
+    before = entries_before(entry) if entry else 0
+    waits = f"waits behind {before} other {'model' if before == 1 else 'models'}" if before else "is being read"
+    return Missing(state="reading", sentences=(f"{name} {waits}; its figures appear here. {HOW_LONG}",))
 
 
 def _refused(name: str) -> dict[str, str]:
     return {"code": "refused", "message": f"{name} was refused."}
 
 
-def _plan(form: QuestionForm, entry: ModelEntry, record: InspectionRecord) -> Plan:
+def _plan(form: EstimateForm, entry: ModelEntry, record: InspectionRecord) -> Plan:
     cleaned = form.cleaned_data
     worker = _worker(form)
     question = Question(
@@ -98,7 +121,7 @@ def _plan(form: QuestionForm, entry: ModelEntry, record: InspectionRecord) -> Pl
     return Plan(entry=entry, question=question, record=record, capacity_bytes=capacity_bytes, worker=worker)
 
 
-def _worker(form: QuestionForm) -> Worker | None:
+def _worker(form: EstimateForm) -> Worker | None:
     """The device chosen, silent or not, else the one that a blank stands for: an estimate needs nobody awake."""
     chosen = str(form["worker"].value() or "")
     known = {str(worker.pk): worker for worker in form.devices}

@@ -7,11 +7,11 @@ from jobs.procedure.question import Depth, Question
 from jobs.selectors.model_entry import entry_find, record_of
 from jobs.sizing.refusal import Refusal
 from jobs.web.forms.question import QuestionForm
-from jobs.web.models_known import parameters_of, spec_of
+from jobs.web.models_known import spec_of
 
 
 def run_lengths(form: QuestionForm) -> dict[str, str]:
-    """{"quick": "about 3 to 5 min", "full": …}; empty while what is typed does not say enough."""
+    """{"quick": "about 3 to 5 min", "full": …}; empty while no run is possible, or too little is known of it."""
     form = form.as_sent()
     if not form.is_valid():
         return {}
@@ -21,12 +21,13 @@ def run_lengths(form: QuestionForm) -> dict[str, str]:
         return {}
     entry = entry_find(spec)
     record = record_of(entry) if entry else None
-    parameters = parameters_of(spec, record)
-    if parameters is None:
+    if record is None or form.refused_by(record):
         return {}
     question, kind = _whole_device(form), form.cleaned_data["worker"].kind
     return {
-        str(depth): run_duration(replace(question, depth=depth), record, parameters=parameters, device_kind=kind).text
+        str(depth): run_duration(
+            replace(question, depth=depth), record, parameters=record.parameters, device_kind=kind
+        ).text
         for depth in Depth
     }
 

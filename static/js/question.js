@@ -7,6 +7,7 @@
   const ESTIMATE_AFTER_MS = 150;
   const ASK_ABOUT_UNREAD_MS = [2000, 3000, 5000, 8000, 13000, 21000, 34000, 34000, 34000];
   const SAY_AFTER_MS = 1500;
+  const MARK_AFTER_MS = 700;
   const form = document.getElementById("question");
   const field = (name) => form.elements[name];
   const told = form.querySelector("[data-model-check]");
@@ -14,6 +15,7 @@
   let lengthTimer = 0;
   let estimateTimer = 0;
   let aloudTimer = 0;
+  let markTimer = 0;
   let latestCheck = 0;
   let latestLength = 0;
   let latestEstimate = 0;
@@ -48,6 +50,7 @@
     told.dataset.state = "";
     asked = 0;
     latestEstimate += 1; // figures under way are another model's
+    setStale(body().dataset.outlook === "ready");
     checkTimer = setTimeout(check, CHECK_AFTER_MS);
   }
 
@@ -98,19 +101,34 @@
     if (mine === latestEstimate) show(page.querySelector("[data-outlook]"));
   }
 
+  function body() {
+    return panel.querySelector("[data-outlook]");
+  }
+
+  // The figures shown are of other values than those in the fields.
+  function setStale(stale) {
+    panel.toggleAttribute("data-stale", stale);
+  }
+
   function show(fresh) {
-    const old = panel.querySelector("[data-outlook]");
+    const old = body();
     const state = fresh.dataset.outlook;
     const stale = state === "faults" && old.dataset.outlook === "ready"; // another value is missing: the last figures stand, dimmed
-    panel.toggleAttribute("data-stale", stale);
-    missing.hidden = !stale;
-    missing.replaceChildren(...(stale ? fresh.childNodes : []));
+    setStale(stale);
+    tellMissing(stale ? [...fresh.querySelectorAll("[data-field]")] : []);
+    clearTimeout(markTimer);
+    markTimer = setTimeout(markFaults, MARK_AFTER_MS, faultsOf(fresh));
+    showJump(fresh);
     if (stale) return;
-    const open = [...old.querySelectorAll("details[open]")].map((details) => details.id);
+    if (state === "reading") fresh.style.minHeight = `${old.offsetHeight}px`; // what follows the panel stays where it is
     const scrolls = [...old.querySelectorAll(".table-box")].map((box) => box.scrollLeft);
     const focused = stops(old).indexOf(document.activeElement);
+    for (const details of fresh.querySelectorAll("details")) {
+      const known = old.querySelector(`#${details.id}`);
+      if (known) details.open = known.open;
+    }
     old.replaceWith(fresh);
-    for (const id of open) { const details = document.getElementById(id); if (details) details.open = true; }
+    letScroll();
     fresh.querySelectorAll(".table-box").forEach((box, place) => { box.scrollLeft = scrolls[place] || 0; });
     stops(fresh)[focused]?.focus();
     sayLater(state === "ready" ? fresh.dataset.verdict.trim() : "");
@@ -118,8 +136,73 @@
     if (waiting && asked < ASK_ABOUT_UNREAD_MS.length) estimateTimer = setTimeout(estimate, ASK_ABOUT_UNREAD_MS[asked++]);
   }
 
-  function stops(body) {
-    return [...body.querySelectorAll("summary, a, [tabindex]")];
+  function tellMissing(faults) {
+    const told = faults.map((fault) => fault.cloneNode(true));
+    if (told.length) told[0].prepend("Not updated: ");
+    missing.replaceChildren(...told);
+  }
+
+  function showJump(fresh) {
+    const jump = form.querySelector("[data-outlook-jump]");
+    jump.hidden = !fresh.dataset.short;
+    if (fresh.dataset.short) jump.querySelector("a").textContent = fresh.dataset.short;
+  }
+
+  // A table is a stop for the keyboard where it has something to scroll to.
+  function letScroll() {
+    for (const box of panel.querySelectorAll(".table-box")) {
+      if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
+      else box.removeAttribute("tabindex");
+    }
+  }
+
+  // What is wrong with a field is written beneath it, and taken away with it.
+
+  function faultsOf(fresh) {
+    return new Map([...fresh.querySelectorAll("[data-field]")].map((fault) => [fault.dataset.field, fault.querySelector("span").textContent]));
+  }
+
+  function markFaults(faults) {
+    for (const place of form.querySelectorAll("[data-fault]")) if (!faults.has(place.dataset.fault)) clearFault(place.dataset.fault);
+    for (const [name, sentence] of faults) markFault(name, sentence);
+  }
+
+  function markFault(name, sentence) {
+    const input = document.getElementById(`id_${name}`);
+    if (!input || name === "model") return; // the model's own check says it
+    clearFault(name);
+    const place = document.createElement("div");
+    const error = document.createElement("p");
+    place.id = `id_${name}_error`;
+    place.dataset.fault = name;
+    error.className = "error";
+    error.textContent = sentence;
+    place.append(error);
+    (input.closest(".with-unit") || input).after(place);
+    input.setAttribute("aria-invalid", "true");
+    describe(input, [place.id, ...described(input)]);
+  }
+
+  function clearFault(name) {
+    const input = document.getElementById(`id_${name}`);
+    const place = document.getElementById(`id_${name}_error`);
+    if (!input || !place) return;
+    place.remove();
+    input.removeAttribute("aria-invalid");
+    describe(input, described(input).filter((id) => id !== place.id));
+  }
+
+  function described(input) {
+    return (input.getAttribute("aria-describedby") || "").split(" ").filter(Boolean);
+  }
+
+  function describe(input, ids) {
+    if (ids.length) input.setAttribute("aria-describedby", ids.join(" "));
+    else input.removeAttribute("aria-describedby");
+  }
+
+  function stops(shown) {
+    return [...shown.querySelectorAll("summary, a")];
   }
 
   function sayLater(text) {
@@ -145,6 +228,7 @@
   }
 
   form.addEventListener("input", (event) => {
+    clearFault(event.target.name); // it was about another value
     if (event.target.name in copies) field("workload").value = "";
     if (event.target.name === "model" || event.target.name === "revision") checkSoon();
     else estimateSoon();
@@ -162,6 +246,9 @@
     button.textContent = "Reading the model …";
   });
   addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
-  if (field("model").value && !field("model").matches("[aria-invalid=true]")) check(); // a refusal already stands there
-  else field("model").focus();
+  addEventListener("resize", letScroll);
+  letScroll();
+  const faulty = form.querySelector("[aria-invalid=true]");
+  if (field("model").value && faulty !== field("model")) check(); // a refusal already stands there
+  if (faulty || !field("model").value) (faulty || field("model")).focus();
 })();

@@ -21,6 +21,8 @@ FOUR = strategies("static", "quantized:hqq:8", "quantized:hqq:4", "quantized:qua
         (3_000, 6_900, "about 50 to 115 min"),
         (5_000, 10_000, "about 1 to 3 h"),
         (300, 300, "about 5 min"),
+        (216_000, 507_600, "about 2 to 6 days"),
+        (1e8, 3e8, "about 1,157 to 3,473 days"),
     ],
 )
 def test_a_range_is_said_in_a_unit_that_fits(low_s: float, high_s: float, text: str) -> None:

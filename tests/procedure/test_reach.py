@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from jobs.procedure.device_reach import device_reaches
+from jobs.procedure.device_reach import device_reaches, device_sequences, smallest_strategy
 from jobs.procedure.estimate import Estimator
 from jobs.procedure.question_check import MOST_SEQUENCES, MOST_TOKENS
 from jobs.procedure.reach import Ends, reach
@@ -97,8 +97,9 @@ def test_a_device_s_context_and_sequences_fit_and_one_more_does_not() -> None:
     def peak(sequences: int) -> int:
         return Estimator.of(asked, record(), BASELINE, sequences).at(asked.prompt_tokens).peak_bytes
 
-    assert peak(found.sequences) <= budget < peak(found.sequences + 1)
-    assert found.fits == (found.sequences >= 2)
+    (sequences,) = device_sequences(asked, record(), [2 * GIB])
+    assert peak(sequences) <= budget < peak(sequences + 1)
+    assert found.fits == (sequences >= 2)
 
 
 def test_devices_searched_together_are_as_each_alone() -> None:
@@ -106,13 +107,27 @@ def test_devices_searched_together_are_as_each_alone() -> None:
     together = device_reaches(question(), record(native_context=8192), sizes)
     alone = [device_reaches(question(), record(native_context=8192), [size])[0] for size in sizes]
     assert list(together) == alone
-    assert [found.weights_fit for found in together] == [False, True, True, True, True]
+    assert [found.weights_bytes < found.budget_bytes for found in together] == [False, True, True, True, True]
     assert together[-1].ends == Ends.NATIVE_CONTEXT
 
 
 def test_a_device_carries_no_more_sequences_than_may_be_asked() -> None:
-    (found,) = device_reaches(question(prompt_tokens=4, answer_tokens=1), record(), [2**49])
-    assert found.sequences == MOST_SEQUENCES
+    found = device_sequences(question(prompt_tokens=4, answer_tokens=1), record(), [2**49])
+    assert found == (MOST_SEQUENCES,)
+
+
+def test_a_strategy_reaches_as_far_on_a_device_as_in_so_many_bytes() -> None:
+    for name in ("quantized:hqq:4", "chunked:512", "static+chunked:512"):
+        (found,) = device_reaches(question(), record(), [BUDGET_BYTES], parsed(name))
+        alone = reach(question(), record(), parsed(name), BUDGET_BYTES)
+        assert (found.context_tokens, found.ends, found.fits) == (alone.context_tokens, alone.ends, alone.fits)
+
+
+def test_the_strategy_that_needs_least_is_the_smallest_of_those_read_and_possible() -> None:
+    tried = [parsed(name) for name in ("quantized:hqq:2", "quantized:hqq:8", "quantized:hqq:4", "static")]
+    assert smallest_strategy(question(), record(), tried) == parsed("quantized:hqq:4")
+    assert smallest_strategy(question(), record(refusals={"quantized": "No."}), tried) is None
+    assert smallest_strategy(question(), record(), []) is None
 
 
 def test_devices_need_the_passes_of_the_normal_cache() -> None:
@@ -127,5 +142,8 @@ def test_ten_strategies_and_twenty_devices_take_a_fraction_of_a_second() -> None
     began_s = time.process_time()
     for name in names:
         reach(asked, of, parsed(name), 20 * GIB)
-    device_reaches(asked, of, [size * GIB for size in range(1, 21)])
+    sizes = [size * GIB for size in range(1, 21)]
+    device_reaches(asked, of, sizes)
+    device_reaches(asked, of, sizes, parsed("quantized:hqq:4"))
+    device_sequences(asked, of, sizes)
     assert time.process_time() - began_s < 0.25

@@ -22,6 +22,7 @@ from tests.factories import make_entry, make_worker
 from tests.procedure.worlds import WEIGHTS_BYTES
 
 ESTIMATE = reverse("estimate")
+TICKED = ["quantized:hqq:8", "quantized:hqq:4", "chunked:512"]
 LEAST = {"model": "SmolLM2-135M", "prompt_tokens": "4096", "answer_tokens": "256", "capacity": "1GiB"}
 TARGET_MS = 50.0
 PACKED = StoredWeights(
@@ -79,17 +80,58 @@ def test_the_budgets_are_told_for_both_phases_and_drawn(asking: Client) -> None:
     assert sizes["KV cache of the answer"] == (0, 255 * 23_040)
     assert found.totals == tuple(sum(column) for column in zip(*sizes.values(), strict=True))
     for bar, total in zip(found.bars, found.totals, strict=True):
-        drawn = sum(segment.width for segment in bar.segments if segment.name != "headroom")
-        assert drawn == pytest.approx(1000 * total / GIB, abs=0.3)
+        assert sum(segment.width for segment in bar.segments) == pytest.approx(100 * total / GIB, abs=0.03)
+        assert (bar.headroom.x, bar.headroom.width) == (90, 10)
     assert f"{WEIGHTS_BYTES / MIB:.1f} MiB" in text(asking)
 
 
-@pytest.mark.parametrize(("capacity", "fits"), [("1GiB", True), ("350MiB", False)])
-def test_whether_the_workload_fits_is_a_sentence_with_its_figures(asking: Client, capacity: str, fits: bool) -> None:
-    found = panel(asking, capacity=capacity)
-    assert found.verdict.startswith("Should fit" if fits else "Should not fit")
-    assert "391.0 MiB are needed" in found.verdict
-    assert found.bars[0].over is not fits
+@pytest.mark.parametrize(
+    ("capacity", "tone", "sentence"),
+    [
+        ("1GiB", "good", "should fit with the normal cache."),
+        ("400MiB", "warn", "should not fit with the normal cache; it should with quantized 8 or 4 bits or chunked "),
+        ("370MiB", "warn", "should not fit with the normal cache; it should with quantized 4 bits."),
+        ("300MiB", "bad", "should not fit with the normal cache; other strategies are still being read."),
+    ],
+)
+def test_whether_the_workload_fits_is_a_sentence_and_its_bytes_another(
+    asking: Client, capacity: str, tone: str, sentence: str
+) -> None:
+    found = panel(asking, capacity=capacity, strategies=TICKED)
+    assert f"This workload (4,352 tokens) {sentence}" in found.headline.workload
+    assert found.headline.tone == tone
+    assert found.headline.needs.startswith("Needs 391.0 MiB with the normal cache; ")
+    assert found.bars[0].over is (capacity in ("370MiB", "300MiB"))
+
+
+def test_the_longest_context_is_the_headline_and_the_strategy_that_reaches_further_stands_beside_it(
+    asking: Client,
+) -> None:
+    found = panel(asking, capacity="350MiB", strategies=TICKED)
+    normal = found.reaches[0].context_tokens
+    assert normal == 2044
+    assert found.headline.answer == "Longest context: about 2,040 tokens"
+    best = max((row for row in found.reaches if row.ticked), key=lambda row: row.context_tokens or 0)
+    assert found.headline.detail == f"with the normal cache; {best.context} with {best.label}"
+
+
+def test_a_strategy_that_fits_and_is_not_ticked_is_named(asking: Client) -> None:
+    found = panel(asking, capacity="370MiB").headline
+    assert found.workload.endswith("normal cache; of what is not ticked, it should with quantized 4 bits.")
+
+
+def test_memory_that_only_the_headroom_lacks_is_drawn_into_it(asking: Client) -> None:
+    reading, answering = panel(asking, capacity="430MiB", headroom_percent="10").bars
+    assert (reading.into_headroom, reading.over) == (True, False)
+    assert (reading.headroom.x, reading.headroom.width) == (90, 10)
+    assert reading.excess.width == pytest.approx(100 * (391.0 - 387.0) / 430, abs=0.05)
+    assert not answering.into_headroom
+    assert answering.excess.width == 0
+
+
+def test_beyond_the_capacity_its_end_is_written_on_the_bar(asking: Client) -> None:
+    assert "capacity 0.34 GiB" in text(asking, capacity="350MiB")
+    assert "capacity 1.00 GiB" not in text(asking)
 
 
 def test_every_strategy_offered_and_typed_has_its_row(asking: Client) -> None:
@@ -121,15 +163,23 @@ def test_the_model_s_own_maximum_is_said_where_it_ends_the_context(asking: Clien
 
 def test_more_than_the_model_reads_is_no_matter_of_memory(asking: Client) -> None:
     found = panel(asking, prompt_tokens="9000")
-    assert found.verdict == "Longer than the model reads: 9,256 tokens are asked, 8,192 tokens is its own maximum."
+    assert found.headline.workload == (
+        "The model reads at most 8,192 tokens; 9,256 are asked. Ask for a prompt of at most 7,936."
+    )
+    assert (found.headline.answer, found.headline.tone) == ("Longest context: 8,192 tokens", "bad")
+    assert not any(row.should_fit for row in found.reaches)
     assert not any(device.smallest for device in found.devices.rows)
+    assert found.devices.summary == "none: the model reads at most 8,192 tokens"
+    told = text(asking, prompt_tokens="9000")
+    assert "✓" not in told
+    assert "Sequences at once this workload" not in told
 
 
 def test_what_the_model_cannot_take_says_why_once_and_has_no_figure(asking: Client) -> None:
     demo.know_windowed_model()
     found = panel(asking, model="Gemma-3-270m")
     quantized = row(found, "quantized (hqq, quanto, fp8)")
-    assert quantized.why_not.startswith("A quantized cache is not possible for this model: not all")
+    assert quantized.why_not == "not possible for this model: windowed layers"
     assert (quantized.context_tokens, quantized.peak_bytes) == (None, None)
     keep(refusals={"static": "transformers has no such cache for this model."})
     assert row(panel(asking), "static").why_not == (
@@ -139,7 +189,8 @@ def test_what_the_model_cannot_take_says_why_once_and_has_no_figure(asking: Clie
 
 def test_what_the_device_cannot_do_says_why(asking: Client) -> None:
     found = panel(asking)
-    assert row(found, "offloaded to CPU; offloaded to CPU, static").why_not.startswith("not on this device: ")
+    assert row(found, "offloaded to CPU (both kinds)").why_not == "needs a GPU; here the cache is in CPU RAM already"
+    assert row(found, "quantized (fp8)").why_not == "not on this device: needs a GPU with 8-bit floats"
 
 
 def test_what_was_not_read_yet_says_so_and_asks_again(asking: Client) -> None:
@@ -175,11 +226,13 @@ def test_a_precision_without_passes_is_said_to_be_unread_and_is_read(asking: Cli
 
 def test_twice_the_context_says_what_doubles_and_what_does_not(asking: Client) -> None:
     assert "Twice the context (8,704 tokens, more than the model reads): KV cache ×2.0," in panel(asking).doubled
-    assert "weights ×1.0, total ×1.4." in panel(asking).doubled
+    assert "working memory ×2.1, total ×1.4." in panel(asking).doubled
     demo.know_windowed_model()
     windowed = panel(asking, model="Gemma-3-270m").doubled
     assert "KV cache ×1.6" in windowed
-    assert windowed.endswith("Layers with a window hold no more than that.")
+    assert windowed.endswith("Windowed layers stop growing at their window.")
+    assert "windowed layers are cut to their window" in text(asking, model="Gemma-3-270m")
+    assert "windowed layers are cut to their window" not in text(asking)
 
 
 def test_estimates_say_that_they_are_and_what_they_were_read_with(asking: Client) -> None:
@@ -206,12 +259,16 @@ def test_weights_that_the_device_unpacks_are_sized_unpacked_there_and_packed_on_
     assert "On this device the weights are unpacked, in bfloat16; packed as fp8 (8 bits)" in text(asking)
     keep(stored=PACKED)
     packed = panel(asking)
+    assert found.lines[0].sub == "unpacked; 0.12 GiB as stored"
+    assert "(weights packed as fp8)" in found.devices.summary
     assert [row.sequences for row in found.devices.rows] == [row.sequences for row in packed.devices.rows]
 
 
 def test_random_weights_are_unpacked_and_the_packed_size_is_told(asking: Client) -> None:
     keep(stored=PACKED, random_weights=True)
-    assert panel(asking).lines[0].sizes[0] == WEIGHTS_BYTES
+    found = panel(asking)
+    assert found.lines[0].sizes[0] == WEIGHTS_BYTES
+    assert "(weights unpacked, in bfloat16)" in found.devices.summary
     assert (
         "A run draws random weights, in bfloat16; packed as fp8 (8 bits), as stored, they would be 0.12 GiB."
         in text(asking)
@@ -232,18 +289,70 @@ def test_each_device_has_both_figures_its_sources_and_the_smallest_that_fits_is_
         assert f"{row_.device.vendor_gb} GB" in page
 
 
-def test_a_device_too_small_for_the_weights_says_so(asking: Client) -> None:
+def test_the_smallest_device_is_told_with_the_normal_cache_and_with_the_smallest_strategy_tried(
+    asking: Client,
+) -> None:
+    """170 sequences of 4,352 tokens: the normal cache outgrows 32 GB, 4 bits do not."""
+    found = panel(asking, sequences="170", strategies=TICKED).devices
+    assert [str(strategy) for strategy in found.strategies] == ["default", "quantized:hqq:4"]
+    names = [
+        next(row.device.name for row in found.rows if row.contexts[place].smallest)
+        for place in range(len(found.strategies))
+    ]
+    assert found.summary == f"with the normal cache: {names[0]}; with quantized 4 bits (hqq): {names[1]}"
+    sizes = {row.device.name: row.device.usable_bytes for row in found.rows}
+    assert sizes[names[1]] < sizes[names[0]]
+    assert len(found.first) <= 6
+    assert {row.device.name for row in found.first} >= set(names)
+
+
+def test_a_device_too_small_for_the_weights_says_so_and_one_that_lacks_the_headroom_says_that(asking: Client) -> None:
     keep(weights_bytes={"bfloat16": 30 * GIB})
-    found = panel(asking, capacity="64GiB").devices.rows
-    assert found[0].why_not == "the weights alone do not fit"
-    assert found[-1].why_not == ""
+    found = {row.device.name: row.why_not for row in panel(asking, capacity="64GiB").devices.rows}
+    assert found["GeForce RTX 3060"] == "the weights alone do not fit"
+    assert found["GeForce RTX 5090"] == "the weights leave less than the 10 % to keep free"
+    assert found["B200"] == ""
+
+
+def test_weights_larger_than_the_capacity_leave_no_run_and_no_rows_to_read(asking: Client) -> None:
+    keep(weights_bytes={"bfloat16": 2 * GIB})
+    found = panel(asking).headline
+    assert found.answer == "No context: the weights alone do not fit"
+    assert found.workload == "A run is not possible here: the weights alone take 2.00 GiB of 1.00 GiB."
+    assert "How far each strategy" not in text(asking)
+    lacking = panel(asking, capacity="2.1GiB").headline
+    assert lacking.answer == "No context: the weights leave less than the 10 % to keep free"
+
+
+def test_a_capacity_beyond_the_device_is_estimated_and_said_to_be_beyond_it(asking: Client) -> None:
+    found = panel(asking, capacity="80GiB")
+    assert found.headline.tone == "good"
+    assert found.limited == "A run here is limited to 64 GiB, all that the device has."
+    assert panel(asking).limited == ""
+
+
+def test_several_sequences_have_a_context_each(asking: Client) -> None:
+    assert panel(asking, sequences="8").headline.detail.startswith("with the normal cache, of each of 8")
+    assert "tokens, of each of 8" in text(asking, sequences="8")
+    assert "of each of" not in text(asking)
+
+
+def test_what_the_figures_are_of_stands_above_them(asking: Client) -> None:
+    assert panel(asking).basis == "SmolLM2-135M · bfloat16 · 4,352 tokens · 1 GiB"
+
+
+def test_nothing_that_is_there_is_shown_as_nothing(asking: Client) -> None:
+    keep(weights_bytes={"bfloat16": 30 * GIB})
+    told = text(asking, capacity="64GiB", answer_tokens="2")
+    assert "KV cache of the answer – &lt; 0.01 GiB" in told
 
 
 def test_without_any_worker_a_typed_capacity_is_enough(signed_in: Client) -> None:
     demo.entry()
-    assert panel(signed_in).verdict.startswith("Should fit")
+    assert "should fit" in panel(signed_in).headline.workload
     blank = panel(signed_in, capacity="")
-    assert blank.verdict.startswith("Needs 391.0 MiB. Give a capacity")
+    assert blank.headline.answer == "Needs 391.0 MiB"
+    assert blank.headline.workload.startswith("Give a capacity")
     assert not blank.reaches
     assert blank.devices.rows
 
@@ -271,6 +380,8 @@ def test_a_field_at_fault_is_named_in_place_of_the_figures(
     answer = asking.get(ESTIMATE, LEAST | {field: value})
     assert answer.status_code == 200
     assert answer.context["outlook"].state == "faults"
+    assert [fault.field for fault in answer.context["outlook"].faults] == [field]
+    assert f'data-field="{field}"' in answer.content.decode()
     assert sentence in text(asking, **{field: value})
 
 
@@ -280,7 +391,8 @@ def test_a_field_at_fault_is_named_in_place_of_the_figures(
 def test_what_is_no_model_is_refused_in_words(asking: Client, model: str) -> None:
     answer = asking.get(ESTIMATE, LEAST | {"model": model})
     assert answer.context["outlook"].state == "refused"
-    assert all(answer.context["outlook"].sentences)
+    found = answer.context["outlook"]
+    assert all([*found.sentences, *(fault.sentence for fault in found.faults)])
     assert "<script>" not in answer.content.decode()
 
 
@@ -288,14 +400,23 @@ def test_what_is_no_model_is_refused_in_words(asking: Client, model: str) -> Non
     "ignored", [{"worker": "999"}, {"worker": "9" * 40}, {"min_speed": "-1"}, {"name": "n" * 200}, {"depth": "endless"}]
 )
 def test_what_an_estimate_does_not_need_is_no_fault_of_it(asking: Client, ignored: dict[str, str]) -> None:
-    assert panel(asking, **ignored).verdict.startswith("Should fit")
+    assert panel(asking, **ignored).headline.tone == "good"
 
 
 def test_no_model_asks_for_one_and_an_unread_one_is_being_read(asking: Client) -> None:
     assert asking.get(ESTIMATE).context["outlook"].state == "empty"
     unknown = asking.get(ESTIMATE, LEAST | {"model": "gpt2"}).context["outlook"]
-    assert (unknown.state, unknown.sentences) == ("reading", ("gpt2 is being read; its figures appear here.",))
+    assert unknown.state == "reading"
+    assert unknown.sentences[0].startswith("gpt2 is being read; its figures appear here. Reading a model usually takes")
     assert not ModelEntry.objects.filter(name="gpt2").exists()
+
+
+def test_a_model_that_waits_says_how_many_are_before_it(asking: Client) -> None:
+    for name in ("gpt2", "Qwen2.5-0.5B"):
+        spec = resolve_model(name)
+        make_entry(name, inspected=False, kind=str(spec.kind), spec=spec.as_json(), state=EntryState.WAITING)
+    told = asking.get(ESTIMATE, LEAST | {"model": "Qwen2.5-0.5B"}).context["outlook"].sentences[0]
+    assert told.startswith("Qwen2.5-0.5B waits behind 1 other model; ")
 
 
 def test_a_refused_model_says_why(asking: Client) -> None:
@@ -311,7 +432,7 @@ def test_the_page_itself_shows_the_estimate_without_a_script(asking: Client) -> 
     assert "Name a model to see what it needs." in empty.content.decode()
     refused = asking.post(reverse("profile-new"), LEAST | {"name": "n" * 121})
     assert refused.context["outlook"].state == "ready"
-    assert "Should fit with the normal cache" in refused.content.decode()
+    assert "should fit with the normal cache" in refused.content.decode()
 
 
 def test_an_estimate_is_served_in_a_few_times_the_target_at_worst(asking: Client) -> None:

@@ -1,5 +1,6 @@
 import pytest
 
+from jobs.sizing.units import GIB
 from jobs.web import formats
 
 
@@ -92,3 +93,25 @@ def test_a_typed_name_loses_what_would_turn_its_surroundings_about() -> None:
     turned = "".join(map(chr, (0x202A, 0x202E, 0x2066, 0x2069, 0x200E, 0x200F, 0x061C)))
     assert formats.plain_name(f"a{turned}b") == "ab"
     assert formats.plain_name("عقود 2026") == "عقود 2026"
+
+
+@pytest.mark.parametrize(
+    ("count", "printed"),
+    [(None, "–"), (964, "about 964"), (1_009, "about 1,000"), (24_264, "about 24,200"), (107_328, "about 107,000")],
+)
+def test_an_estimated_context_keeps_three_figures_and_is_never_rounded_up(count: int | None, printed: str) -> None:
+    assert formats.about(count) == printed
+
+
+@pytest.mark.parametrize(
+    ("count", "largest", "printed"),
+    [
+        (1, GIB, "< 0.1 MiB"),
+        (1, 8 * GIB, "< 0.01 GiB"),
+        (0, GIB, "0.0 MiB"),
+        (3 * GIB, 8 * GIB, "3.00 GiB"),
+        (None, GIB, "–"),
+    ],
+)
+def test_what_is_there_is_never_printed_as_nothing(count: int | None, largest: int, printed: str) -> None:
+    assert formats.beside(count, largest) == printed

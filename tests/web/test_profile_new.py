@@ -180,6 +180,16 @@ def test_several_faults_are_told_at_once(asking: Client) -> None:
     }
 
 
+def test_each_field_at_fault_is_named_and_linked(asking: Client) -> None:
+    page = asking.post(
+        NEW, LEAST | {"prompt_tokens": "0", "capacity": "lots", "strategies": ["magic"]}
+    ).content.decode()
+    assert "Not sent yet: 3 fields need another value: " in page
+    for name in ("prompt_tokens", "capacity", "strategies"):
+        assert f'<a href="#id_{name}">' in page
+        assert f'id="id_{name}"' in page
+
+
 def test_what_was_typed_is_kept(asking: Client) -> None:
     page = asking.post(NEW, LEAST | {"prompt_tokens": "0", "name": "Keep me"}).content.decode()
     assert 'value="Keep me"' in page

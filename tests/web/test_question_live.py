@@ -1,3 +1,4 @@
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -23,7 +24,7 @@ def test_a_known_model_is_ready_with_its_figures(signed_in: Client) -> None:
     found = check(signed_in, model="smollm2-135m")
     assert (found["state"], found["title"]) == ("ready", "SmolLM2-135M")
     assert (found["parameters"], found["native_context"]) == (134515008, 8192)
-    assert found["message"] == "135 M parameters · reads up to 8,192 tokens · architecture only (random weights)"
+    assert found["message"] == "135 M parameters · reads up to 8,192 tokens"
 
 
 def test_a_new_model_is_inspected(signed_in: Client) -> None:
@@ -85,9 +86,32 @@ def test_the_length_of_a_run_is_a_range_for_quick_and_full(signed_in: Client) ->
     assert found["quick"] != found["full"]
 
 
-def test_a_built_in_model_has_a_length_before_it_is_inspected(signed_in: Client) -> None:
+def test_a_model_that_is_not_read_yet_has_no_length(signed_in: Client) -> None:
     demo.worker()
-    assert signed_in.get(DURATION, {"model": "gpt2", "prompt_tokens": "512", "answer_tokens": "32"}).json()
+    assert signed_in.get(DURATION, {"model": "gpt2", "prompt_tokens": "512", "answer_tokens": "32"}).json() == {}
+
+
+@pytest.mark.parametrize("refused", [{"capacity": "200MiB"}, {"prompt_tokens": "9000"}])
+def test_a_run_that_sending_would_refuse_has_no_length(signed_in: Client, refused: dict[str, str]) -> None:
+    demo.worker()
+    demo.entry()
+    asked = {"model": "SmolLM2-135M", "prompt_tokens": "4096", "answer_tokens": "256"}
+    assert signed_in.get(DURATION, asked).json()
+    assert signed_in.get(DURATION, asked | refused).json() == {}
+
+
+@pytest.mark.parametrize("random_weights", [True, False])
+def test_random_weights_are_told_by_the_record(signed_in: Client, random_weights: bool) -> None:
+    record = replace(demo.demo_record(), random_weights=random_weights)
+    entry = demo.entry()
+    ModelEntry.objects.filter(pk=entry.pk).update(record=record.as_json())
+    message = check(signed_in, model="SmolLM2-135M")["message"]
+    assert message.endswith("architecture only (random weights)") is random_weights
+
+
+def test_a_model_that_waits_says_how_long_or_behind_how_many(signed_in: Client) -> None:
+    assert check(signed_in, model="gpt2")["message"] == "Reading the config of gpt2, usually under 30 s …"
+    assert check(signed_in, model="Qwen2.5-0.5B")["message"].endswith("behind 1 other model …")
 
 
 @pytest.mark.parametrize("field", ["model", "prompt_tokens", "capacity"])

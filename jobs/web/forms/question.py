@@ -5,6 +5,7 @@ from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.forms import BoundField
 from django.utils import timezone
 
 from jobs.models import Worker, Workload
@@ -132,7 +133,11 @@ class QuestionForm(forms.Form):
         """This form, or, before anything was sent, one as it would be if it were sent as it stands."""
         if self.is_bound:
             return self
-        return QuestionForm({name: value for name, value in self.initial.items() if value is not None})
+        return type(self)({name: value for name, value in self.initial.items() if value is not None})
+
+    def for_estimate(self) -> "EstimateForm":
+        """As it stands, or as it would be sent."""
+        return EstimateForm(self.as_sent().data)
 
     def choose(self, name: str) -> "forms.ModelChoiceField[Any]":
         field = self.fields[name]
@@ -219,23 +224,28 @@ class QuestionForm(forms.Form):
         cleaned["every_strategy"] = tuple(every)
 
     def check_record(self, record: InspectionRecord) -> None:
-        """What only the inspected model can refuse: its own maximum, and weights larger than the capacity."""
+        """What only the inspected model can refuse, each beside its field."""
+        for name, sentence in self.refused_by(record).items():
+            self.add_error(name, sentence)
+
+    def refused_by(self, record: InspectionRecord) -> dict[str, str]:
+        """By field, of a form that is valid: the model's own maximum, and weights larger than the capacity."""
         cleaned = self.cleaned_data
+        refused = {}
         context = cleaned["prompt_tokens"] + cleaned["answer_tokens"]
         if record.native_context and context > record.native_context:
-            self.add_error(
-                "prompt_tokens",
+            refused["prompt_tokens"] = (
                 f"{cleaned['model']} reads at most {record.native_context:,} tokens; this prompt and answer are "
-                f"{context:,}. {_shorter(record.native_context, cleaned['answer_tokens'])}",
+                f"{context:,}. {shorter(record.native_context, cleaned['answer_tokens'])}"
             )
         weights = _weights_bytes(record, cleaned["dtype"], cleaned["worker"].device)
         capacity_bytes = cleaned["capacity"] or cleaned["worker"].capacity_bytes
         if weights and capacity_bytes and weights >= capacity_bytes:
-            self.add_error(
-                "capacity",
+            refused["capacity"] = (
                 f"The weights alone take {bytes_text(weights)} in {cleaned['dtype']}, which leaves nothing of "
-                f"{bytes_text(capacity_bytes)}. Raise the capacity, or choose a smaller model.",
+                f"{bytes_text(capacity_bytes)}. Raise the capacity, or choose a smaller model."
             )
+        return refused
 
     def question(self, model: str) -> Question:
         """What was asked, of a form that is valid."""
@@ -265,6 +275,11 @@ class QuestionForm(forms.Form):
         return {"aria-describedby": parts[0]} if parts else {}
 
     @property
+    def faulty(self) -> list[BoundField]:
+        """The fields that need another value, in the form's own order."""
+        return [self[name] for name in self.fields if name in self.errors]
+
+    @property
     def device_text(self) -> str:
         """The device chosen, else the one that a blank stands for."""
         chosen = str(self["worker"].value() or "")
@@ -283,6 +298,13 @@ class QuestionForm(forms.Form):
     def workload_errors(self) -> bool:
         """The same for the part with the workload."""
         return bool(set(self.errors) & WORKLOAD_FIELDS)
+
+
+class EstimateForm(QuestionForm):
+    """Sizing needs no device: a capacity may be larger than the connected one's."""
+
+    def _capacity(self, cleaned: dict[str, Any]) -> None:
+        """Any will do."""
 
 
 def first_question() -> dict[str, Any]:
@@ -324,9 +346,10 @@ def _blank(value: float | None) -> str:
     return "" if value is None else f"{value:g}"
 
 
-def _shorter(native_context: int, answer_tokens: int) -> str:
+def shorter(native_context: int, answer_tokens: int) -> str:
+    """What to ask for instead of more than the model reads."""
     left = native_context - answer_tokens
-    return f"Ask for at most {left:,} of prompt." if left > 0 else "Shorten the answer too."
+    return f"Ask for a prompt of at most {left:,}." if left > 0 else "Shorten the answer too."
 
 
 def _weights_bytes(record: InspectionRecord, dtype: str, device: str) -> int | None:

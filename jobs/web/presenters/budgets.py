@@ -29,6 +29,11 @@ class Budgets:
     capacity_bytes: int
     headroom_bytes: int
 
+    @property
+    def largest_bytes(self) -> int:
+        """What the unit of the table's figures is chosen by."""
+        return max((size for row in self.rows for size in (row.estimated_bytes, row.measured_bytes) if size), default=0)
+
 
 def budgets(result: Mapping[str, Any] | None) -> Budgets | None:
     """From the budgets stage; None before it finished."""

@@ -1,17 +1,18 @@
-"""What the form shows while it is filled in: the budgets, how far each strategy reaches, twice the context."""
+"""What the form shows while it is filled in: the answer, the budgets, how far each strategy reaches, which device."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from jobs.procedure.outlook import Doubling, Outlook, PhaseBudget, outlook
+from jobs.procedure.outlook import Outlook, PhaseBudget, outlook
 from jobs.procedure.verdict import Bounds
-from jobs.sizing.record import InspectionRecord, Phase, StoredWeights
+from jobs.sizing.record import Phase
 from jobs.sizing.refusal import Refusal
-from jobs.sizing.units import column_text, gib
-from jobs.web.formats import number, tokens
+from jobs.sizing.units import gib
 from jobs.web.plan import Missing, Plan
 from jobs.web.presenters.bars import Bar, stacked
 from jobs.web.presenters.devices import DeviceTable, device_table
+from jobs.web.presenters.headline import Headline, headline
+from jobs.web.presenters.outlook_notes import basis, doubled, limit_note, source_note, stored_note
 from jobs.web.presenters.reaches import ReachRow, reach_rows
 
 PHASES = {Phase.PREFILL: "reading the prompt", Phase.DECODE: "answering"}
@@ -25,23 +26,23 @@ PARTS = {
 
 @dataclass(frozen=True, kw_only=True)
 class BudgetLine:
-    """One budget in each phase."""
+    """One budget in each phase. sub: a word on it."""
 
     name: str
     label: str
     sizes: tuple[int, ...]
+    sub: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Panel:
-    """verdict: one sentence; tone: good, bad or "". largest_bytes: what the unit of all figures is chosen by.
+    """basis: what the figures are of. largest_bytes: of the budgets; reach_bytes: of the strategies' peaks.
 
-    again: some strategy is still being read: ask once more.
+    again: some strategy is still being read: ask once more. weights_fit: there is room for some cache.
     """
 
-    verdict: str
-    tone: str
-    longest: str
+    basis: str
+    headline: Headline
     bars: tuple[Bar, ...]
     lines: tuple[BudgetLine, ...]
     totals: tuple[int, ...]
@@ -49,8 +50,14 @@ class Panel:
     capacity_bytes: int | None
     headroom_bytes: int
     reaches: tuple[ReachRow, ...]
+    reach_bytes: int
+    weights_fit: bool
+    readable: bool
+    sequences: int
     doubled: str
-    notes: tuple[str, ...]
+    stored: str
+    limited: str
+    source: str
     devices: DeviceTable
     again: bool
     state: str = "ready"
@@ -71,50 +78,28 @@ def panel(plan: Plan) -> Panel:
     found = outlook(plan.question, plan.record)
     bounds = Bounds.of(plan.question, plan.capacity_bytes) if plan.capacity_bytes else None
     rows = reach_rows(plan, bounds.budget_bytes) if bounds else ()
-    verdict, tone = _verdict(plan, found, bounds)
+    totals = tuple(phase.total_bytes for phase in found.phases)
     return Panel(
-        verdict=verdict,
-        tone=tone,
-        longest=_longest(rows),
+        basis=basis(plan),
+        headline=headline(plan, found, bounds, rows),
         bars=tuple(_bar(phase, found, bounds) for phase in found.phases),
-        lines=tuple(_lines(found.phases)),
-        totals=tuple(phase.total_bytes for phase in found.phases),
-        largest_bytes=_largest_bytes(found, bounds),
+        lines=tuple(_lines(found)),
+        totals=totals,
+        largest_bytes=max(totals),
         capacity_bytes=plan.capacity_bytes,
         headroom_bytes=bounds.headroom_bytes if bounds else 0,
         reaches=rows,
-        doubled=_doubled(plan, found.doubling),
-        notes=tuple(_notes(plan, found)),
+        reach_bytes=max((row.peak_bytes or 0 for row in rows), default=0),
+        weights_fit=bounds is not None and found.phases[0].weights_bytes < bounds.budget_bytes,
+        readable=plan.readable,
+        sequences=plan.question.sequences,
+        doubled=doubled(plan, found.doubling),
+        stored=stored_note(plan, found),
+        limited=limit_note(plan),
+        source=source_note(plan.record),
         devices=device_table(plan),
         again=any(row.soon for row in rows),
     )
-
-
-def _verdict(plan: Plan, found: Outlook, bounds: Bounds | None) -> tuple[str, str]:
-    context, native = plan.question.context_tokens, plan.record.native_context
-    largest = _largest_bytes(found, bounds)
-    needed = column_text(found.peak.total_bytes, largest)
-    if native is not None and context > native:
-        return f"Longer than the model reads: {tokens(context)} are asked, {tokens(native)} is its own maximum.", "bad"
-    if bounds is None:
-        return f"Needs {needed}. Give a capacity, or connect a device, to see whether that fits.", ""
-    kept = f"{plan.question.headroom_percent:g} % kept free"
-    budget, capacity = (column_text(size, largest) for size in (bounds.budget_bytes, bounds.capacity_bytes))
-    room = f"{budget} of {capacity} may be used ({kept})"
-    if found.fits(bounds):
-        return f"Should fit with the normal cache: {needed} are needed, {room}.", "good"
-    return f"Should not fit with the normal cache: {needed} are needed, {room}.", "bad"
-
-
-def _largest_bytes(found: Outlook, bounds: Bounds | None) -> int:
-    return max(found.peak.total_bytes, bounds.capacity_bytes if bounds else 0)
-
-
-def _longest(rows: tuple[ReachRow, ...]) -> str:
-    """For whoever listens instead of looking: the first row's own sentence."""
-    if not rows or rows[0].context_tokens is None:
-        return ""
-    return f"Longest context with the normal cache: {tokens(rows[0].context_tokens)}."
 
 
 def _bar(phase: PhaseBudget, found: Outlook, bounds: Bounds | None) -> Bar:
@@ -124,57 +109,23 @@ def _bar(phase: PhaseBudget, found: Outlook, bounds: Bounds | None) -> Bar:
         "kv-answer": phase.kv_answer_bytes,
         "working": phase.working_bytes,
     }
-    whole = found.peak.total_bytes
     return stacked(
         PHASES[phase.phase],
         parts,
-        capacity_bytes=bounds.capacity_bytes if bounds else whole,
+        capacity_bytes=bounds.capacity_bytes if bounds else None,
         headroom_bytes=bounds.headroom_bytes if bounds else 0,
-        whole_bytes=whole,
+        whole_bytes=found.peak.total_bytes,
     )
 
 
-def _lines(phases: tuple[PhaseBudget, ...]) -> Iterable[BudgetLine]:
+def _lines(found: Outlook) -> Iterable[BudgetLine]:
     attributes = {"weights": "weights", "kv": "kv_prompt", "kv-answer": "kv_answer", "working": "working"}
-    for name, label in PARTS.items():
-        sizes = tuple(getattr(phase, f"{attributes[name]}_bytes") for phase in phases)
-        yield BudgetLine(name=name, label=label, sizes=sizes)
-
-
-def _doubled(plan: Plan, doubling: Doubling) -> str:
-    """“Twice the context, 8,704 tokens: KV cache ×2.0, …”: what doubles and what does not."""
-    times = {"KV cache": doubling.kv, "working memory": doubling.working, "weights": 1.0, "total": doubling.total}
-    told = ", ".join(f"{label} ×{value:.1f}" for label, value in times.items() if value is not None)
-    twice = 2 * plan.question.context_tokens
-    native = plan.record.native_context
-    beyond = ", more than the model reads" if native is not None and twice > native else ""
-    kinds = {
-        "layers with a window hold no more than that": doubling.windowed,
-        "state-space layers hold the same at any length": doubling.fixed,
+    sizes = {name: tuple(getattr(phase, f"{attributes[name]}_bytes") for phase in found.phases) for name in attributes}
+    reading, answering = sizes["kv"]
+    packed = found.packed_weights_bytes
+    subs = {
+        "weights": "" if packed is None else f"unpacked; {gib(packed)} as stored",
+        "kv": "windowed layers are cut to their window" if answering < reading else "",
     }
-    why = " and ".join(kind for kind, there in kinds.items() if there)
-    return f"Twice the context ({number(twice)} tokens{beyond}): {told}.{f' {why.capitalize()}.' if why else ''}"
-
-
-def _notes(plan: Plan, found: Outlook) -> Iterable[str]:
-    record, dtype = plan.record, plan.question.dtype
-    if record.stored is not None:
-        yield _stored(record, record.stored, dtype, found)
-    yield (
-        f"Estimated, not measured: read from the model’s own code with transformers "
-        f"{record.versions.get('transformers', 'of an unknown version')}, in passes with a CPU’s kernels. "
-        "Working memory on a GPU may differ."
-    )
-
-
-def _stored(record: InspectionRecord, stored: StoredWeights, dtype: str, found: Outlook) -> str:
-    packed = f"packed as {stored.method}" + (f" ({stored.bits} bits)" if stored.bits else "")
-    cache = f"The KV cache stays in {dtype} whatever the weights are packed in."
-    if found.packed_weights_bytes is not None:
-        why = "A run draws random weights" if record.random_weights else "On this device the weights are unpacked"
-        return f"{why}, in {dtype}; {packed}, as stored, they would be {gib(found.packed_weights_bytes)}."
-    if stored.bits is None:
-        return f"The weights are {packed}; what they take on the device is not known to the byte. {cache}"
-    if stored.dequantized:
-        return f"The files are {packed}, but loading turns the weights into {dtype}: on the device nothing is saved."
-    return f"The weights are {packed}. {cache}"
+    for name, label in PARTS.items():
+        yield BudgetLine(name=name, label=label, sizes=sizes[name], sub=subs.get(name, ""))

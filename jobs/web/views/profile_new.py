@@ -129,7 +129,7 @@ def _page(request: HttpRequest, form: QuestionForm, *, source: Profile | None = 
         "strategies": [(name, label, note, name in chosen) for name, label, note in STRATEGIES],
         "depths": [(value, label, note, value == (form["depth"].value() or "quick")) for value, label, note in DEPTHS],
         "lengths": run_lengths(form),
-        "outlook": shown(plan_of(form)),
+        "outlook": shown(plan_of(form.for_estimate())),
         "workloads": form.choose("workload").queryset,
     }
     return render(request, "profiles/new.html", context)

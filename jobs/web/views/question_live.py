@@ -5,13 +5,12 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from jobs.models import EntryState, ModelEntry
-from jobs.selectors.model_entry import entry_find, record_of
+from jobs.selectors.model_entry import entries_before, entry_find, record_of
 from jobs.services.model_entry import model_entry_request
 from jobs.services.model_reading import model_entry_read_on
-from jobs.sizing.model_spec import ModelKind
 from jobs.sizing.refusal import Refusal
 from jobs.web.formats import parameters, tokens
-from jobs.web.forms.question import QuestionForm
+from jobs.web.forms.question import EstimateForm, QuestionForm
 from jobs.web.models_known import spec_of
 from jobs.web.plan import Plan, plan_of
 from jobs.web.presenters.outlook import shown
@@ -41,7 +40,7 @@ def duration(request: HttpRequest) -> JsonResponse:
 @require_safe
 def estimate(request: HttpRequest) -> HttpResponse:
     """The panel of estimates for the fields in the address, as HTML; in its place a sentence on what is missing."""
-    plan = plan_of(QuestionForm(request.GET))
+    plan = plan_of(EstimateForm(request.GET))
     found = shown(plan)
     if isinstance(plan, Plan) and found.again:
         model_entry_read_on(entry=plan.entry, dtype=plan.question.dtype)
@@ -62,12 +61,14 @@ def _told(entry: ModelEntry) -> dict[str, object]:
     if entry.state == EntryState.REFUSED:
         return told | {"state": "refused", **(entry.error or {})}
     if entry.state == EntryState.WAITING:
-        return told | {"message": f"Reading the config of {entry.name} …"}
+        before = entries_before(entry)
+        behind = f"behind {before} other {'model' if before == 1 else 'models'}" if before else "usually under 30 s"
+        return told | {"message": f"Reading the config of {entry.name}, {behind} …"}
     record = record_of(entry)
     native = record.native_context if record else None
     count = record.parameters if record else None
     reads = f"reads up to {tokens(native)}" if native else "sets no maximum of its own"
-    weights = " · architecture only (random weights)" if entry.kind == ModelKind.ARCHITECTURE else ""
+    weights = " · architecture only (random weights)" if record and record.random_weights else ""
     return told | {
         "state": "ready",
         "parameters": count,
