@@ -318,7 +318,7 @@ def test_weights_larger_than_the_capacity_leave_no_run_and_no_rows_to_read(askin
     keep(weights_bytes={"bfloat16": 2 * GIB})
     found = panel(asking).headline
     assert found.answer == "No context: the weights alone do not fit"
-    assert found.workload == "A run is not possible here: the weights alone take 2.00 GiB of 1.00 GiB."
+    assert found.workload == "A run is not possible here: the weights alone take 2.00 GiB; the capacity is 1.00 GiB."
     assert "How far each strategy" not in text(asking)
     lacking = panel(asking, capacity="2.1GiB").headline
     assert lacking.answer == "No context: the weights leave less than the 10 % to keep free"

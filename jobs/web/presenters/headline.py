@@ -18,7 +18,7 @@ from jobs.web.presenters.reaches import ReachRow
 class Headline:
     """answer: the longest context, with `detail` on it; workload: whether this one fits, in `tone` (good, warn, bad).
 
-    needs: its bytes, in a sentence. possible: a run could be measured on the device chosen.
+    needs: its bytes, in a sentence.
     """
 
     answer: str
@@ -26,7 +26,6 @@ class Headline:
     tone: str
     detail: str = ""
     needs: str = ""
-    possible: bool = True
 
 
 def headline(plan: Plan, found: Outlook, bounds: Bounds | None, rows: Sequence[ReachRow]) -> Headline:
@@ -43,10 +42,9 @@ def headline(plan: Plan, found: Outlook, bounds: Bounds | None, rows: Sequence[R
     if weights >= bounds.capacity_bytes:
         return Headline(
             answer="No context: the weights alone do not fit",
-            workload=f"A run is not possible here: the weights alone take {gib(weights)} of "
+            workload=f"A run is not possible here: the weights alone take {gib(weights)}; the capacity is "
             f"{gib(bounds.capacity_bytes)}.",
             tone="bad",
-            possible=False,
         )
     if weights >= bounds.budget_bytes:
         kept = f"{plan.question.headroom_percent:g} %"
