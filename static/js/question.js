@@ -11,6 +11,7 @@
   const form = document.getElementById("question");
   const field = (name) => form.elements[name];
   const told = form.querySelector("[data-model-check]");
+  for (const instead of document.querySelectorAll("[data-without-script]")) instead.remove(); // the estimate is drawn here
   let checkTimer = 0;
   let lengthTimer = 0;
   let estimateTimer = 0;

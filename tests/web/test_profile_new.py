@@ -180,6 +180,18 @@ def test_several_faults_are_told_at_once(asking: Client) -> None:
     }
 
 
+def test_an_estimate_alone_is_shown_and_runs_nothing(asking: Client) -> None:
+    answer = asking.post(NEW, LEAST | {"estimate": "yes", "capacity": "80GiB"})
+    assert answer.context["outlook"].state == "ready"
+    assert list(answer.context["form"].errors) == ["capacity"]
+    unread = asking.post(NEW, LEAST | {"estimate": "yes", "model": "gpt2", "prompt_tokens": "512"})
+    assert unread.context["outlook"].state == "reading"
+    assert ModelEntry.objects.get(name="gpt2").state == EntryState.WAITING
+    asking.post(NEW, LEAST | {"estimate": "yes", "model": "/etc"})
+    assert not Run.objects.exists()
+    assert not Profile.objects.exists()
+
+
 def test_each_field_at_fault_is_named_and_linked(asking: Client) -> None:
     page = asking.post(
         NEW, LEAST | {"prompt_tokens": "0", "capacity": "lots", "strategies": ["magic"]}

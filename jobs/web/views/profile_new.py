@@ -36,8 +36,18 @@ def profile_new(request: HttpRequest) -> HttpResponse:
         source = _source(request.GET.get("from", ""))
         return _page(request, QuestionForm(initial=_initial(source)), source=source)
     form = QuestionForm(request.POST)
+    if "estimate" in request.POST:
+        return _estimated(request, form)
     run = _submit(request, form) if form.is_valid() else None
     return redirect("run", run.pk) if run else _page(request, form)
+
+
+def _estimated(request: HttpRequest, form: QuestionForm) -> HttpResponse:
+    """Where no script draws the estimate: the page with it, once the model is read; nothing is run."""
+    form.full_clean()
+    if {"model", "revision"} <= form.cleaned_data.keys():
+        _inspected(request, form)
+    return _page(request, form)
 
 
 def _submit(request: HttpRequest, form: QuestionForm) -> Run | None:
