@@ -124,7 +124,7 @@ def test_the_form_is_sent_without_javascript(chromium: Browser, session: dict[st
     context = chromium.new_context(storage_state=session, java_script_enabled=False)  # type: ignore[arg-type]
     page = context.new_page()
     page.goto(f"{portal.url}/profiles/new/")
-    expect(page.locator("#outlook")).to_contain_text("Without JavaScript it is shown after sending")
+    expect(page.locator("#outlook")).to_contain_text("Without JavaScript the estimate is shown after sending")
     page.fill("#id_model", "SmolLM2-135M")
     page.get_by_role("button", name="Estimate only").click()
     expect(page.locator("#outlook")).to_contain_text("Longest context: 8,192 tokens")

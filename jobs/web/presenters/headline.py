@@ -7,7 +7,7 @@ from jobs.procedure.outlook import Outlook
 from jobs.procedure.verdict import Bounds
 from jobs.procedure.words import with_strategy
 from jobs.sizing.strategy import Strategy
-from jobs.sizing.units import column_text, gib
+from jobs.sizing.units import column_text
 from jobs.web.formats import number, tokens
 from jobs.web.forms.question import shorter
 from jobs.web.plan import Plan
@@ -39,20 +39,8 @@ def headline(plan: Plan, found: Outlook, bounds: Bounds | None, rows: Sequence[R
             workload="Give a capacity, or connect a device, to see how much context fits.",
             tone="",
         )
-    if weights >= bounds.capacity_bytes:
-        return Headline(
-            answer="No context: the weights alone do not fit",
-            workload=f"A run is not possible here: the weights alone take {gib(weights)}; the capacity is "
-            f"{gib(bounds.capacity_bytes)}.",
-            tone="bad",
-        )
     if weights >= bounds.budget_bytes:
-        kept = f"{plan.question.headroom_percent:g} %"
-        return Headline(
-            answer=f"No context: the weights leave less than the {kept} to keep free",
-            workload=f"The weights take {gib(weights)} of {gib(bounds.capacity_bytes)}: no strategy changes that.",
-            tone="bad",
-        )
+        return _without_room(plan, weights, bounds)
     workload, tone = _workload(plan, rows)
     return Headline(
         answer=_longest(rows),
@@ -60,6 +48,21 @@ def headline(plan: Plan, found: Outlook, bounds: Bounds | None, rows: Sequence[R
         workload=workload,
         tone=tone,
         needs=_needs(plan, found, bounds),
+    )
+
+
+def _without_room(plan: Plan, weights: int, bounds: Bounds) -> Headline:
+    taken, capacity = (column_text(size, weights) for size in (weights, bounds.capacity_bytes))
+    if weights >= bounds.capacity_bytes:
+        return Headline(
+            answer="No context: the weights alone do not fit",
+            workload=f"A run is not possible here: the weights alone take {taken}; the capacity is {capacity}.",
+            tone="bad",
+        )
+    return Headline(
+        answer=f"No context: the weights leave less than the {plan.question.headroom_percent:g} % to keep free",
+        workload=f"The weights take {taken} of {capacity}: no strategy changes that.",
+        tone="bad",
     )
 
 
