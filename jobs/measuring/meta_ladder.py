@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
+from jobs.sizing.pieces import TELLING_RUNGS
 from jobs.sizing.record import LayerGroup
 from jobs.sizing.strategy import Strategy
 
@@ -19,7 +20,7 @@ QUANTIZED_STEP = 4
 
 def ladder(asked: Iterable[int], layers: Sequence[LayerGroup], strategy: Strategy) -> tuple[int, ...]:
     """Powers of four, or of two where it matters, up to the longest asked for; those asked for; and both sides of
-    every step (a full window).
+    every step (a full window). Models with a state get the rungs that tell whether its scan fills up whole pieces.
 
     Chunked prefills are taken at whole chunks, where they need most, at twice as many rungs: there the cache outgrows
     the chunk's own activations. A prompt within one chunk is not chunked, and needs no rung of this kind.
@@ -33,6 +34,8 @@ def ladder(asked: Iterable[int], layers: Sequence[LayerGroup], strategy: Strateg
     for window in windows:
         if window <= 2 * top:
             rungs |= {window - DECODED_TOKENS, window - 1, window, window + 1}
+    if any(layer.state_elements or layer.state_float32_elements for layer in layers) and top >= max(TELLING_RUNGS):
+        rungs |= set(TELLING_RUNGS)
     positive = {rung for rung in rungs if rung > 0}
     return tuple(sorted({_allowed(rung, strategy) for rung in positive}))
 

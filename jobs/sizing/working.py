@@ -10,6 +10,7 @@ step, it is the parabola with the gentler of the neighbouring curvatures. Never 
 from collections.abc import Sequence
 from itertools import pairwise
 
+from jobs.sizing.pieces import pieces_of
 from jobs.sizing.record import InspectionRecord, LadderKind, Ladders, Phase, Point
 from jobs.sizing.refusal import Refusal
 from jobs.sizing.strategy import CacheKind, Strategy
@@ -46,7 +47,7 @@ def working_bytes(
             f"The inspection of {record.model} holds no peak for {strategy} in {dtype}.",
             "Inspect the model again with this strategy and precision.",
         )
-    return _over_sequences({count: _at(points, tokens) for count, points in ladders.items()}, sequences)
+    return _over_sequences({count: _in_pieces(points, tokens) for count, points in ladders.items()}, sequences)
 
 
 def rung_name(strategy: Strategy, phase: Phase) -> str:
@@ -80,6 +81,16 @@ def _over_sequences(sizes: dict[int, int], sequences: int) -> int:
     above = counts[counts.index(below) + 1]
     slope = (sizes[above] - sizes[below]) / (above - below)
     return max(0, round(sizes[below] + slope * (sequences - below)))
+
+
+def _in_pieces(points: tuple[Point, ...], tokens: int) -> int:
+    """As `_at`, where the pass works on whole pieces of the prompt and where it does not."""
+    exact = next((point for point in points if point.tokens == tokens), None)
+    pieces = None if exact else pieces_of(points)
+    if pieces is None:
+        return _at(points, tokens)
+    whole = pieces.filled(tokens)
+    return max(0, round(_at(pieces.points, whole) - pieces.token_bytes * (whole - tokens)))
 
 
 def _at(points: Sequence[Point], tokens: int) -> int:
