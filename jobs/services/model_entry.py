@@ -51,9 +51,9 @@ def _request(spec: ModelSpec, user: User | None) -> ModelEntry:
     return entry
 
 
-def was_forgotten(entry: ModelEntry) -> bool:
+def was_forgotten(entry: ModelEntry, *, after_s: float = WAKE_AGAIN_AFTER_S) -> bool:
     """Whether its last wake-up must have been lost."""
-    return entry.woken_at is None or entry.woken_at < silent_since(timezone.now(), WAKE_AGAIN_AFTER_S)
+    return entry.woken_at is None or entry.woken_at < silent_since(timezone.now(), after_s)
 
 
 def model_entry_give_up(*, entry: ModelEntry) -> None:

@@ -25,6 +25,8 @@ from jobs.sizing.units import dtype_bytes
 
 logger = logging.getLogger(__name__)
 FIRST_DTYPE = "bfloat16"
+TRY_AGAIN_AFTER_S = 900.0
+"""A ready model whose reading on was cut off too often is left alone for so long: it may have been the machine."""
 
 
 def model_entry_inspect(entry_id: int, *, inspect: Inspect = inspect_model) -> None:
@@ -53,6 +55,9 @@ def model_entry_read_on(*, entry: ModelEntry, dtype: str = FIRST_DTYPE) -> None:
         ModelEntry.objects.filter(pk=entry.pk).update(dtypes=entry.dtypes)
     elif not was_forgotten(entry):
         return
+    if entry.attempts >= MOST_INSPECTIONS and was_forgotten(entry, after_s=TRY_AGAIN_AFTER_S):
+        entry.attempts = 0
+        ModelEntry.objects.filter(pk=entry.pk).update(attempts=0)
     if entry.state == EntryState.READY and entry.attempts < MOST_INSPECTIONS and unread(entry):
         model_inspect_send(entry_id=entry.pk)
 

@@ -162,8 +162,12 @@ def test_reading_on_that_keeps_dying_is_left_alone_and_the_model_stays_ready(run
         model_entry_inspect(entry.pk, inspect=inspect)
     assert len(begun) == MOST_INSPECTIONS
     assert (fresh(entry).state, entry.error) == (EntryState.READY, None)
+    entry.woken_at = timezone.now() - timedelta(seconds=service.TRY_AGAIN_AFTER_S / 2)
     model_entry_read_on(entry=entry)
     assert not rung_for
+    entry.woken_at = timezone.now() - LONG_AGO
+    model_entry_read_on(entry=entry)
+    assert rung_for == [entry.pk] and fresh(entry).attempts == 0
 
 
 @pytest.mark.parametrize(
