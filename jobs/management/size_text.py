@@ -8,13 +8,15 @@ from jobs.sizing.units import bytes_text
 
 HEADINGS = ("tokens", "sequences", "strategy", "KV cache", "KV after prompt", "working", "peak", "in", "CPU RAM")
 
+KERNELS = "Working memory is that of passes with a CPU's kernels; on a GPU it may differ until a run has measured it."
+
 
 def size_text(answer: Mapping[str, Any]) -> str:
     """What the model is, then a line a point; bytes in binary units."""
     rows = [HEADINGS, *(_row(point) for point in answer["points"])]
     widths = [max(len(row[column]) for row in rows) for column in range(len(HEADINGS))]
     lines = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
-    return "\n".join([*_about(answer), "", *lines, *_beyond(answer)])
+    return "\n".join([*_about(answer), "", *lines, *_beyond(answer), "", KERNELS])
 
 
 def _about(answer: Mapping[str, Any]) -> Sequence[str]:

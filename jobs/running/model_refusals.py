@@ -1,7 +1,9 @@
 """The sentences with which a model is refused before anything is loaded."""
 
 from collections.abc import Sequence
+from difflib import get_close_matches
 
+from jobs.sizing import architectures
 from jobs.sizing.refusal import Refusal
 
 SHOWN_CHARACTERS = 80
@@ -11,7 +13,8 @@ def unknown_model(text: str) -> Refusal:
     return Refusal(
         "unknown_model",
         f"“{_shown(text)}” is no built-in architecture, folder, GGUF file or Hub id.",
-        "Give a built-in name such as SmolLM2-135M, a folder with a config.json, a .gguf file, or organisation/name.",
+        f"{_meant(text)}Give a built-in name such as SmolLM2-135M, a folder with a config.json, a .gguf file, or "
+        "organisation/name.",
     )
 
 
@@ -70,3 +73,10 @@ def bad_revision(text: str) -> Refusal:
 def _shown(text: str) -> str:
     printable = "".join(character for character in text if character.isprintable())
     return printable if len(printable) <= SHOWN_CHARACTERS else f"{printable[:SHOWN_CHARACTERS]}…"
+
+
+def _meant(text: str) -> str:
+    """The built-in name that this is nearly, as a question."""
+    names = {name.casefold(): name for name in architectures.names()}
+    near = get_close_matches(text[:SHOWN_CHARACTERS].casefold(), names, n=1, cutoff=0.8)
+    return f"Did you mean {names[near[0]]}? " if near else ""

@@ -33,6 +33,13 @@ def code_of(text: str, models_dir: Path | None = None, *, any_folder: bool = Fal
     return refused.value.code
 
 
+@pytest.mark.parametrize(("typed", "meant"), [("Lama-3.1-8B", "Llama-3.1-8B"), ("smolm2-135m", "SmolLM2-135M")])
+def test_a_name_that_is_nearly_a_built_in_one_is_asked_about(typed: str, meant: str) -> None:
+    with pytest.raises(Refusal) as refused:
+        resolve_model(typed, models_dir=None)
+    assert refused.value.hint.startswith(f"Did you mean {meant}?")
+
+
 def test_a_built_in_name_is_found_whatever_its_case() -> None:
     spec = resolve_model(" smollm2-135m ", models_dir=None, any_folder=False)
     assert (spec.kind, spec.name, spec.random_weights) == (ModelKind.ARCHITECTURE, "SmolLM2-135M", True)

@@ -11,11 +11,13 @@ from django.test import Client
 from django.urls import reverse
 
 from jobs.models import EntryState, ModelEntry
+from jobs.procedure.reach import Ends, Reach
 from jobs.running.model_source import resolve_model
 from jobs.services import model_reading
 from jobs.sizing.record import InspectionRecord, StoredWeights
 from jobs.sizing.units import GIB, MIB
 from jobs.web.forms.choices import STRATEGIES
+from jobs.web.presenters import headline
 from jobs.web.presenters.outlook import Panel
 from tests.browser import demo
 from tests.factories import make_entry, make_worker
@@ -264,15 +266,31 @@ def test_weights_that_the_device_unpacks_are_sized_unpacked_there_and_packed_on_
     assert [row.sequences for row in found.devices.rows] == [row.sequences for row in packed.devices.rows]
 
 
-def test_random_weights_are_unpacked_and_the_packed_size_is_told(asking: Client) -> None:
+def test_random_weights_are_unpacked_in_a_run_and_as_stored_on_the_devices_one_might_buy(asking: Client) -> None:
+    keep(stored=PACKED)
+    packed = panel(asking).devices
     keep(stored=PACKED, random_weights=True)
     found = panel(asking)
     assert found.lines[0].sizes[0] == WEIGHTS_BYTES
-    assert "(weights unpacked, in bfloat16)" in found.devices.summary
+    assert "(weights packed as fp8)" in found.devices.summary
+    assert [row.contexts for row in found.devices.rows] == [row.contexts for row in packed.rows]
     assert (
         "A run draws random weights, in bfloat16; packed as fp8 (8 bits), as stored, they would be 0.12 GiB."
         in text(asking)
     )
+
+
+@pytest.mark.parametrize("fits", [True, False, None])
+def test_a_combination_that_should_do_is_named_where_no_strategy_alone_does(
+    asking: Client, monkeypatch: pytest.MonkeyPatch, fits: bool | None
+) -> None:
+    demo.know_every_strategy()
+    found = Reach(strategy=headline.COMBINATION, ends=Ends.MEMORY, fits=fits)
+    monkeypatch.setattr(headline, "reach", lambda question, record, strategy, budget_bytes: found)
+    told = panel(asking, capacity="300MiB", strategies=TICKED).headline.workload
+    assert "nor with any other on its own." in told
+    named = "Together two should: write quantized:hqq:4+chunked:512 under “More strategies”."
+    assert told.endswith(named) is bool(fits)
 
 
 def test_each_device_has_both_figures_its_sources_and_the_smallest_that_fits_is_marked(asking: Client) -> None:

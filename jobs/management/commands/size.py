@@ -84,6 +84,7 @@ def answer_json(record: InspectionRecord, asked: Asked, points: list[SizedPoint]
         "architecture": record.architecture,
         "transformers": record.versions["transformers"],
         "dtype": asked.dtype,
+        "kernels": "cpu",  # whose passes the working memory is of
         "parameters": record.parameters,
         "weights_bytes": weights_bytes(record, asked.dtype),
         "weights": stored_json(record, asked.dtype),

@@ -12,6 +12,8 @@ from jobs.sizing.units import bytes_text, parse_size
 _WHOLE = re.compile(r"\d{1,20}", re.ASCII)
 _DECIMAL = re.compile(r"\d{1,12}(\.\d{1,6})?", re.ASCII)
 
+EXAMPLES = {"tokens": 4096}
+
 
 class CountField(forms.CharField):
     """A whole number from `least` to `most`; 4,096 and 4 096 are read as 4096."""
@@ -26,7 +28,7 @@ class CountField(forms.CharField):
         if not text:
             return None
         if not _WHOLE.fullmatch(text):
-            raise ValidationError(f"Write a whole number of {self.unit}, such as {max(self.least, 32):,}.")
+            raise ValidationError(f"Write a whole number of {self.unit}, such as {EXAMPLES.get(self.unit, 8):,}.")
         count = int(text)
         if not self.least <= count <= self.most:
             raise ValidationError(f"Use {self.least:,} to {self.most:,} {self.unit}; {count:,} is outside of that.")

@@ -1,7 +1,7 @@
 """“Which device do I need?”: real devices beside what the question would need of each."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from jobs.procedure.device_reach import DEVICE, DeviceReach, device_reaches, device_sequences, smallest_strategy
 from jobs.procedure.question_check import MOST_SEQUENCES
@@ -73,7 +73,9 @@ class DeviceTable:
 
 
 def device_table(plan: Plan) -> DeviceTable:
-    """Raises Refusal("not_inspected")."""
+    """For the model itself: weights as stored, though a run here may draw them. Raises Refusal("not_inspected")."""
+    if plan.record.stored is not None and plan.record.random_weights:
+        plan = replace(plan, record=replace(plan.record, random_weights=False))
     known = devices()
     sizes = [device.usable_bytes for device in known]
     tried = smallest_strategy(plan.question, plan.record, plan.question.strategies)

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from jobs.procedure.outlook import Outlook
+from jobs.procedure.reach import reach
 from jobs.procedure.verdict import Bounds
 from jobs.procedure.words import with_strategy
 from jobs.sizing.strategy import Strategy
@@ -12,6 +13,8 @@ from jobs.web.formats import number, tokens
 from jobs.web.forms.question import shorter
 from jobs.web.plan import Plan
 from jobs.web.presenters.reaches import ReachRow
+
+COMBINATION = Strategy.parse("quantized:hqq:4+chunked:512")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +44,7 @@ def headline(plan: Plan, found: Outlook, bounds: Bounds | None, rows: Sequence[R
         )
     if weights >= bounds.budget_bytes:
         return _without_room(plan, weights, bounds)
-    workload, tone = _workload(plan, rows)
+    workload, tone = _workload(plan, rows, bounds.budget_bytes)
     return Headline(
         answer=_longest(rows),
         detail=_detail(plan, rows),
@@ -89,7 +92,7 @@ def _too_long(plan: Plan) -> str:
     return f"{told} {shorter(native, asked.answer_tokens)}"
 
 
-def _workload(plan: Plan, rows: Sequence[ReachRow]) -> tuple[str, str]:
+def _workload(plan: Plan, rows: Sequence[ReachRow], budget_bytes: int) -> tuple[str, str]:
     asked = plan.question
     times = f"{asked.sequences} × " if asked.sequences > 1 else ""
     this = f"This workload ({times}{tokens(asked.context_tokens)})"
@@ -103,7 +106,15 @@ def _workload(plan: Plan, rows: Sequence[ReachRow]) -> tuple[str, str]:
         return f"{told}; of what is not ticked, it should {_with(fitting, changed)}.", "warn"
     if any(row.soon for row in changed):
         return f"{told}; other strategies are still being read.", "bad"
-    return f"{told}, nor with any other.", "bad"
+    return f"{told}, nor with any other on its own.{_combined(plan, budget_bytes)}", "bad"
+
+
+def _combined(plan: Plan, budget_bytes: int) -> str:
+    """A combination that should do where no strategy alone does; it is not tried unless it is asked for."""
+    found = reach(plan.question, plan.record, COMBINATION, budget_bytes)
+    if not found.fits:
+        return ""
+    return f" Together two should: write {COMBINATION} under “More strategies”."
 
 
 def _with(fitting: Sequence[ReachRow], every: Iterable[ReachRow]) -> str:
