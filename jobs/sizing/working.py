@@ -89,8 +89,7 @@ def _in_pieces(points: tuple[Point, ...], tokens: int) -> int:
     pieces = None if exact else pieces_of(points)
     if pieces is None:
         return _at(points, tokens)
-    whole = pieces.filled(tokens)
-    return max(0, round(_at(pieces.points, whole) - pieces.token_bytes * (whole - tokens)))
+    return max(0, round(_at(pieces.points, pieces.filled(tokens)) - pieces.absent_bytes(tokens)))
 
 
 def _at(points: Sequence[Point], tokens: int) -> int:

@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.sizing.pieces import TELLING_RUNGS, pieces_of
+from jobs.sizing.pieces import PIECES, TELLING_RUNGS, pieces_of
 from jobs.sizing.record import Phase, Point
 from jobs.sizing.working import working_bytes
 from tests.sizing.records import strategy
 from tests.sizing.test_working import with_rungs
 
-RUNGS = (*TELLING_RUNGS, 64, 256, 512, 4096, 8192, 131_070, 131_072)
+RUNGS = (*TELLING_RUNGS, 64, 256, 4096, 8192, 131_070, 131_072)
 
 
 def scanned(tokens: int, piece: int, piece_bytes: int = 100_000, token_bytes: int = 700) -> int:
@@ -18,13 +18,32 @@ def scanned(tokens: int, piece: int, piece_bytes: int = 100_000, token_bytes: in
     return 5_000 + -(-tokens // piece) * piece * piece_bytes // 64 + tokens * token_bytes
 
 
-@given(piece=st.sampled_from([16, 32, 64, 128, 256, 512, 1024]), tokens=st.integers(1, 200_000))
+@given(piece=st.sampled_from(PIECES), tokens=st.integers(1, 200_000))
 def test_what_is_needed_between_two_whole_pieces_is_exact(piece: int, tokens: int) -> None:
     of = with_rungs({rung: scanned(rung, piece) for rung in RUNGS})
     found = working_bytes(
         of, phase=Phase.PREFILL, tokens=tokens, sequences=1, dtype="bfloat16", strategy=strategy("default")
     )
     assert found == pytest.approx(scanned(tokens, piece), rel=1e-6, abs=2)
+
+
+@given(piece=st.sampled_from(PIECES), tokens=st.integers(1, 100_000))
+def test_a_mask_beside_them_hides_no_pieces(piece: int, tokens: int) -> None:
+    def size(n: int) -> int:
+        return scanned(n, piece) + 2 * n * n
+
+    found = pieces_of(tuple(Point(rung, size(rung)) for rung in sorted(RUNGS)))
+    assert found
+    assert found.piece_tokens == piece
+    working = working_bytes(
+        with_rungs({rung: size(rung) for rung in RUNGS}),
+        phase=Phase.PREFILL,
+        tokens=tokens,
+        sequences=1,
+        dtype="bfloat16",
+        strategy=strategy("default"),
+    )
+    assert working == pytest.approx(size(tokens), rel=1e-5, abs=100)
 
 
 @pytest.mark.parametrize("square", [0, 3])
