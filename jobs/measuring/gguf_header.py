@@ -17,6 +17,8 @@ MAGIC = b"GGUF"
 VERSIONS = (2, 3)
 STRING, ARRAY = 8, 9
 NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
+MOST_DIMENSIONS = 8
+MOST_ENTRIES = 2**20  # the largest models have some thousands of tensors
 ALIGNMENT_BYTES = 32  # where the metadata sets none
 
 
@@ -51,7 +53,7 @@ def read_gguf_header(path: Path) -> GgufHeader:
             return _header(_Cursor(view))
         except struct.error as error:
             raise NoGguf(f"it ends within its header, after {len(view):,} bytes") from error
-        except (KeyError, UnicodeDecodeError, OverflowError) as error:
+        except (KeyError, UnicodeDecodeError, OverflowError, RecursionError, TypeError, ArithmeticError) as error:
             raise NoGguf("its header is not one of GGUF") from error
 
 
@@ -83,6 +85,8 @@ def _header(cursor: _Cursor) -> GgufHeader:
     version, tensors, pairs = (cursor.number(code) for code in ("I", "Q", "Q"))
     if version not in VERSIONS:
         raise NoGguf(f"it is of version {version}, which is not read")
+    if max(tensors, pairs) > MOST_ENTRIES:
+        raise NoGguf(f"it counts {max(tensors, pairs):,} entries")
     metadata: dict[str, Any] = {}
     for _ in range(pairs):
         key = cursor.text()
@@ -119,7 +123,10 @@ def _value(cursor: _Cursor, kind: int) -> Any:
 def _tensor(cursor: _Cursor) -> tuple[GgufTensor, int]:
     """The tensor and where it begins behind the header."""
     name = cursor.text()
-    elements = math.prod(cursor.number("Q") for _ in range(cursor.number("I")))
+    dimensions = cursor.number("I")
+    if dimensions > MOST_DIMENSIONS:
+        raise NoGguf(f"a tensor of {dimensions:,} dimensions is none")
+    elements = math.prod(cursor.number("Q") for _ in range(dimensions))
     kind, offset = cursor.number("I"), cursor.number("Q")
     try:
         packing = GGMLQuantizationType(kind)

@@ -66,9 +66,12 @@ class Inspection:
     def __init__(self, spec: ModelSpec, *, attention: str, tell: Callable[[str], None]) -> None:
         self._spec = spec
         self._attention = attention
-        self._fields = config_fields(spec)
-        tell("Building the model without its weights.")
-        self._subject = Subject(spec, build_config(spec, self._fields), attention)
+        try:
+            self._fields = config_fields(spec)
+            tell("Building the model without its weights.")
+            self._subject = Subject(spec, build_config(spec, self._fields), attention)
+        except LIBRARY_ERRORS as error:  # metadata of the wrong kind, a config nested too deep
+            raise broken(spec, f"{type(error).__name__}: {first_line(error)}") from error
         self._rungs: dict[tuple[str, Strategy, Passes], list[PeakRung]] = {}
 
     def is_of(self, spec: ModelSpec, attention: str) -> bool:

@@ -1,6 +1,7 @@
 """A model of the real size on the meta device: its own class, its own code, no memory."""
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from jobs.measuring.stored_gguf import gguf_config
 from jobs.sizing.model_spec import ModelKind, ModelSpec
 from jobs.sizing.refusal import Refusal
 
-LAYER_COUNTS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers")
+LAYER_COUNT = re.compile(r"(^|_)layers?$")
 IMAGE_INPUT = "pixel_values"
 NO_ATTENTION = "can only be called on Attention layers"
 MOST_LAYERS = 1024  # the deepest models have some hundreds
@@ -72,7 +73,7 @@ def build_config(spec: ModelSpec, fields: Mapping[str, Any]) -> Any:
 def _most_layers(fields: Mapping[str, Any]) -> int:
     """The largest number of layers that the config or one nested in it asks for: building takes memory for each."""
     nested = [_most_layers(value) for value in fields.values() if isinstance(value, dict)]
-    named = [fields[name] for name in LAYER_COUNTS if isinstance(fields.get(name), int)]
+    named = [value for name, value in fields.items() if LAYER_COUNT.search(str(name)) and isinstance(value, int)]
     return int(max([0, *named, *nested]))
 
 

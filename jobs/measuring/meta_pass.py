@@ -29,6 +29,7 @@ class MetaPass:
         self.tokens = 0
         self.live = LiveStorage(model)
         self.extra = {"logits_to_keep": 1} if model._supports_logits_to_keep() else {}
+        self.forwards = 0
         self._ids: Any = None
         self._prompt: Any = None
         self._given_mask: torch.Tensor | None = None
@@ -84,6 +85,7 @@ class MetaPass:
 
     def _forward(self, tokens: int) -> None:
         """One forward; what the one before answered is alive meanwhile where generate() has not dropped it yet."""
+        self.forwards += 1
         first, start, self.tokens = self.tokens == 0, self.tokens, self.tokens + tokens
         given = {name: tensor[..., : self.tokens] for name, tensor in self._inputs.items()}
         if "position_ids" in given:

@@ -12,7 +12,7 @@ from jobs.sizing.layer_bytes import is_static
 from jobs.sizing.record import InspectionRecord, PeakRung, Phase
 from jobs.sizing.strategy import Strategy
 
-MOST_OPERATIONS = 6000
+MOST_OPERATIONS = 2000  # of one forward
 LOOPING = 4
 FLUSH_STEPS = 4
 """Decode steps of a quantized rung, the last of which quantizes anew: at a multiple of 4 tokens, as all do."""
@@ -66,14 +66,15 @@ def peak_rungs(model: Any, config: Any, setting: Setting, prompts: Sequence[int]
 
     Models that loop over pieces of the prompt end early: the rungs above follow from those below.
     """
-    fewest: int | None = None
+    fewest: float | None = None
     for prompt in prompts:
         one = MetaPass(
             model, _cache(config, setting.strategy, prompt), sequences=setting.sequences, padded=setting.padded
         )
         yield from _rungs(one, setting, prompt)
-        fewest = fewest or one.live.operations
-        if one.live.operations > max(MOST_OPERATIONS, LOOPING * fewest):
+        each = one.live.operations / one.forwards
+        fewest = fewest or each
+        if each > max(MOST_OPERATIONS, LOOPING * fewest):
             return
 
 

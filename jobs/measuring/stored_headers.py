@@ -12,9 +12,20 @@ from jobs.sizing.refusal import Refusal
 
 SINGLE_FILE = "model.safetensors"
 INDEX_FILE = "model.safetensors.index.json"
+MOST_DIMENSIONS, MOST_NUMBER = 16, 2**62
+LEAST_BITS = {
+    **dict.fromkeys(("BOOL", "U8", "I8", "F8_E4M3", "F8_E5M2", "F8_E8M0", "F8_E4M3FNUZ", "F8_E5M2FNUZ"), 8),
+    **dict.fromkeys(("U16", "I16", "F16", "BF16"), 16),
+    **dict.fromkeys(("U32", "I32", "F32"), 32),
+    **dict.fromkeys(("U64", "I64", "F64", "C64"), 64),
+    "F4": 4,
+    "F6_E2M3": 6,
+    "F6_E3M2": 6,
+}
+"""Of one element, by the names that safetensors gives its precisions."""
 LENGTH_BYTES = 8
 MOST_HEADER_BYTES = 100_000_000  # the safetensors library takes no longer one either
-MOST_INDEX_BYTES = 2**28
+MOST_INDEX_BYTES = 2**26  # the largest known takes an eighth of it
 DOWNLOAD_AGAIN = "Download the model again; an interrupted download can be taken up where it ended."
 
 
@@ -102,8 +113,13 @@ def _file_tensors(name: str, path: Path) -> dict[str, FileTensor]:
 
 def _tensor(name: str, row: Mapping[str, Any]) -> FileTensor:
     begin, end = row["data_offsets"]
-    elements = math.prod(row["shape"])
-    if not 0 <= begin <= end or elements < 0:
+    shape = row["shape"]
+    whole = all(isinstance(number, int) and 0 <= number < MOST_NUMBER for number in (*shape, begin, end))
+    if not whole or len(shape) > MOST_DIMENSIONS or begin > end:
+        raise ValueError(name)
+    elements = math.prod(shape)
+    least_bits = LEAST_BITS.get(str(row["dtype"]))
+    if least_bits is None or elements * least_bits > 8 * (end - begin):
         raise ValueError(name)
     return FileTensor(name=name, elements=elements, stored_bytes=end - begin)
 

@@ -39,38 +39,42 @@ class KeptRecords:
         strategies: Iterable[Strategy],
         attention: str = "sdpa",
         padded: bool = False,
+        fresh: bool = False,
         inspect: Callable[[], InspectionRecord],
         tell: Callable[[str], None] = lambda text: None,
     ) -> InspectionRecord:
-        """What is kept, where it covers all that is asked; else what `inspect` answers, which is kept."""
-        kept = self.find(spec)
+        """What is kept, where it covers all that is asked and is not to be made `fresh`; else what `inspect` answers.
+
+        That is kept with what was found before; where it cannot be, `tell` is told.
+        """
+        before = self._path(spec)
+        kept = None if fresh else self._read(before)
         if kept is not None and covers(kept, dtype=dtype, strategies=strategies, attention=attention, padded=padded):
             return kept
         record = inspect()
+        whole = together(kept, record) if kept else record
+        path = self._path(spec)
+        if path is None or before not in (None, path):
+            return whole  # what it came from changed meanwhile: nobody knows which of both was read
         try:
-            return self.keep(spec, record)
+            _write(path, json.dumps(whole.as_json()))
         except OSError as error:
             tell(f"The inspection could not be kept in {self._folder}: {error.strerror or error}.")
-            return together(kept, record) if kept else record
+        return whole
 
     def find(self, spec: ModelSpec) -> InspectionRecord | None:
         """The record of this model as it stands; None where there is none, or none that can be read."""
-        path = self._path(spec)
+        return self._read(self._path(spec))
+
+    @staticmethod
+    def _read(path: Path | None) -> InspectionRecord | None:
         if path is None:
             return None
         try:
-            return InspectionRecord.from_json(json.loads(path.read_bytes()))
-        except (OSError, ValueError, TypeError, KeyError, AttributeError):
+            record = InspectionRecord.from_json(json.loads(path.read_bytes()))
+            return record if _is_sound(record) else None
+        except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
             return None
-
-    def keep(self, spec: ModelSpec, record: InspectionRecord) -> InspectionRecord:
-        """Put it with what is kept of the model, and answer both as one; raises OSError where it cannot be written."""
-        kept = self.find(spec)
-        whole = together(kept, record) if kept else record
-        path = self._path(spec)
-        if path is not None:
-            _write(path, json.dumps(whole.as_json()))
-        return whole
 
     def _path(self, spec: ModelSpec) -> Path | None:
         source = _source(spec)
@@ -113,11 +117,27 @@ def _digest(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def _weights(folder: Path) -> Iterator[tuple[str, int, int]]:
-    """Each file's name, bytes and time of change."""
+def _weights(folder: Path) -> Iterator[tuple[str, int, int, int]]:
+    """Each file's name, bytes and times of change: of its content, and of its entry, which nobody sets back."""
     for path in sorted(found for pattern in WEIGHTS for found in folder.glob(pattern)):
         facts = path.stat()
-        yield path.name, facts.st_size, facts.st_mtime_ns
+        yield path.name, facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns
+
+
+def _is_sound(record: InspectionRecord) -> bool:
+    """Whether it can have come from an inspection: what somebody wrote by hand is made anew."""
+    sizes = (record.parameters, *record.weights_bytes.values(), *(rung.tokens for rung in record.rungs))
+    native = record.native_context
+    named = all(isinstance(value, str) for fields in (record.versions, record.refusals) for value in fields.values())
+    heads = (value for layer in record.layers for value in (layer.count, layer.heads, layer.key_width))
+    return (
+        all(isinstance(size, int) and size > 0 for size in sizes)
+        and all(isinstance(value, int) and value >= 0 for value in heads)
+        and (native is None or isinstance(native, int))
+        and bool(record.layers)
+        and "transformers" in record.versions
+        and named
+    )
 
 
 def _write(path: Path, text: str) -> None:

@@ -82,7 +82,7 @@ def _exists(path: Path) -> bool:
 
 
 def _is_path(name: str) -> bool:
-    return name.startswith(("/", ".", "~")) or name.count("/") > 1
+    return name.startswith(("/", ".", "~")) or name.partition("@")[0].count("/") > 1
 
 
 def _is_below(folder: Path, models_dir: Path | None) -> bool:

@@ -209,6 +209,14 @@ def run_phases(
     }
 
 
+def _last_whole_chunk(tokens: int, strategy: Strategy) -> int | None:
+    """Where a chunked prefill last read a whole chunk, if it read fewer tokens after it: its peak may stand there."""
+    chunk = strategy.chunk_tokens
+    if chunk is None or tokens <= chunk or tokens % chunk == 0:
+        return None
+    return tokens - tokens % chunk
+
+
 def _needs(
     record: InspectionRecord,
     *,
@@ -219,8 +227,8 @@ def _needs(
     attention: str,
     padded: bool,
 ) -> dict[Phase, int]:
-    """Working bytes of each phase at its own number of tokens."""
-    return {
+    """Working bytes of each phase at its own number of tokens; of a chunked prefill, at its worst chunk."""
+    needs = {
         phase: working_bytes(
             record,
             phase=phase,
@@ -233,6 +241,25 @@ def _needs(
         )
         for phase, tokens in tokens_of.items()
     }
+    whole = _last_whole_chunk(tokens_of[Phase.PREFILL], strategy)
+    if whole is None:
+        return needs
+    earlier = working_bytes(
+        record,
+        phase=Phase.PREFILL,
+        tokens=whole,
+        sequences=sequences,
+        dtype=dtype,
+        strategy=strategy,
+        attention=attention,
+        padded=padded,
+    )
+    given_back = (
+        kv_prefill_bytes(record, tokens=tokens, sequences=sequences, dtype=dtype, strategy=strategy)
+        for tokens in (whole, tokens_of[Phase.PREFILL])
+    )
+    needs[Phase.PREFILL] = max(needs[Phase.PREFILL], earlier + next(given_back) - next(given_back))
+    return needs
 
 
 def refuse_unless_applicable(record: InspectionRecord, strategy: Strategy) -> None:

@@ -1,5 +1,6 @@
 """A model in a GGUF file: sized from its header, unpacked when loaded, refused when it is cut off or in parts."""
 
+import struct
 from pathlib import Path
 
 import gguf
@@ -113,3 +114,17 @@ def test_one_of_several_parts_and_an_unread_architecture_are_refused(tmp_path: P
     assert refusal(resolve_model(str(split), any_folder=True)).code == "split_gguf"
     foreign = write(tmp_path / "foreign.gguf", architecture="no-such-one")
     assert refusal(resolve_model(str(foreign), any_folder=True)).code == "unknown_model_type"
+
+
+def test_counts_that_no_file_has_are_refused_at_once(file: Path, tmp_path: Path) -> None:
+    whole = bytearray(file.read_bytes())
+    for at, why in ((8, "entries"), (16, "entries")):  # of tensors, of metadata
+        lying = tmp_path / "lying.gguf"
+        lying.write_bytes(whole[:at] + struct.pack("<Q", 2**62) + whole[at + 8 :])
+        with pytest.raises(NoGguf, match=why):
+            read_gguf_header(lying)
+    name = b"blk.0.attn_norm.weight"
+    at = whole.index(name) + len(name)
+    lying.write_bytes(whole[:at] + struct.pack("<I", 2**32 - 1) + whole[at + 4 :])
+    with pytest.raises(NoGguf, match="dimensions"):
+        read_gguf_header(lying)

@@ -157,3 +157,24 @@ def test_a_file_that_is_no_safetensors_is_refused(tmp_path: Path, content: bytes
 def test_an_index_that_names_nothing_beside_it_is_refused(tmp_path: Path, index: str) -> None:
     (tmp_path / INDEX).write_text(index)
     assert code_of(tmp_path).startswith("broken_weights")
+
+
+@pytest.mark.parametrize(
+    "lie",
+    [
+        {"shape": [float("nan")]},
+        {"shape": [float("inf")]},
+        {"shape": [10**4000] * 4},
+        {"shape": [1] * 2000},
+        {"shape": [-64]},
+        {"dtype": "ZZ"},
+        {"shape": [10_000]},
+        {"data_offsets": [0, 8.9]},
+    ],
+    ids=str,
+)
+def test_a_header_that_cannot_be_true_is_broken(tmp_path: Path, lie: dict[str, Any]) -> None:
+    row = {"dtype": "BF16", "shape": [4], "data_offsets": [0, 8]} | lie
+    header = json.dumps({"one": row}).encode()
+    (tmp_path / "model.safetensors").write_bytes(struct.pack("<Q", len(header)) + header + bytes(8))
+    assert code_of(tmp_path).startswith("broken_weights:")

@@ -1,6 +1,7 @@
 """Records kept as files: found again while nothing that they came from has changed."""
 
 import json
+import os
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -32,13 +33,17 @@ def folder(tmp_path: Path) -> ModelSpec:
     return ModelSpec(kind=ModelKind.FOLDER, name="model", path=str(path))
 
 
+def put(kept: KeptRecords, spec: ModelSpec) -> InspectionRecord:
+    return kept.serve(spec, dtype="bfloat16", strategies=(strategy("default"),), fresh=True, inspect=lambda: RECORD)
+
+
 def test_a_kept_record_is_found_again_by_another_process_s_store(kept: KeptRecords, tmp_path: Path) -> None:
-    kept.keep(BUILT_IN, RECORD)
+    put(kept, BUILT_IN)
     assert KeptRecords(tmp_path / "records", python=sys.executable).find(BUILT_IN) == RECORD
 
 
 def test_another_config_is_another_model(kept: KeptRecords) -> None:
-    kept.keep(BUILT_IN, RECORD)
+    put(kept, BUILT_IN)
     assert kept.find(replace(BUILT_IN, config={"model_type": "llama", "hidden_size": 8})) is None
 
 
@@ -46,7 +51,7 @@ def test_a_gguf_file_has_a_record_of_its_own_until_it_changes(kept: KeptRecords,
     (tmp_path / "a.gguf").write_bytes(b"GGUF")
     (tmp_path / "b.gguf").write_bytes(b"GGUF")
     one = ModelSpec(kind=ModelKind.FOLDER, name="a", path=str(tmp_path), gguf_file="a.gguf")
-    kept.keep(one, RECORD)
+    put(kept, one)
     assert kept.find(one) == RECORD
     assert kept.find(replace(one, gguf_file="b.gguf")) is None
     (tmp_path / "a.gguf").write_bytes(b"GGUF and more")
@@ -55,7 +60,7 @@ def test_a_gguf_file_has_a_record_of_its_own_until_it_changes(kept: KeptRecords,
 
 @pytest.mark.parametrize("change", ["config.json", "model.safetensors", "pytorch_model.bin"])
 def test_a_folder_s_record_ends_with_a_change_of_its_files(kept: KeptRecords, folder: ModelSpec, change: str) -> None:
-    kept.keep(folder, RECORD)
+    put(kept, folder)
     assert kept.find(folder) == RECORD
     (Path(str(folder.path)) / change).write_text('{"model_type": "gpt2"}')
     assert kept.find(folder) is None
@@ -65,7 +70,7 @@ def test_a_folder_s_record_ends_with_a_change_of_its_files(kept: KeptRecords, fo
 def test_a_record_ends_with_other_libraries_and_with_other_code(
     kept: KeptRecords, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kept.keep(BUILT_IN, RECORD)
+    put(kept, BUILT_IN)
     monkeypatch.setattr(kept_records, name, lambda *_: {"transformers": "6.0.0"})
     assert kept.find(BUILT_IN) is None
 
@@ -73,16 +78,33 @@ def test_a_record_ends_with_other_libraries_and_with_other_code(
 def test_a_hub_model_without_a_cached_config_has_no_record_yet(kept: KeptRecords) -> None:
     hub = ModelSpec(kind=ModelKind.HUB, name="no-such-organisation/no-such-model")
     assert kept.find(hub) is None
-    assert kept.keep(hub, RECORD) == RECORD
+    assert put(kept, hub) == RECORD
 
 
-@pytest.mark.parametrize("content", ["", "{", "[]", "null", '{"layers": 3}', '{"layers": [], "rungs": [{}]}'])
+WRONG = (
+    {"parameters": -5},
+    {"parameters": None},
+    {"weights_bytes": {"bfloat16": 0}},
+    {"weights_bytes": "x"},
+    {"native_context": "x"},
+    {"versions": {}},
+    {"refusals": 7},
+    {"layers": []},
+)
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["", "{", "[]", "null", '{"layers": 3}', '{"layers": [], "rungs": [{}]}', "[" * 100_000]
+    + [json.dumps(RECORD.as_json() | wrong) for wrong in WRONG],
+    ids=lambda content: content[:12],
+)
 def test_a_file_that_cannot_be_read_as_a_record_is_none(kept: KeptRecords, tmp_path: Path, content: str) -> None:
-    kept.keep(BUILT_IN, RECORD)
+    put(kept, BUILT_IN)
     (file,) = (tmp_path / "records").iterdir()
     file.write_text(content)
     assert kept.find(BUILT_IN) is None
-    kept.keep(BUILT_IN, RECORD)
+    put(kept, BUILT_IN)
     assert InspectionRecord.from_json(json.loads(file.read_text())) == RECORD
 
 
@@ -117,3 +139,32 @@ def test_a_python_that_does_not_answer_is_refused() -> None:
 
 def test_the_measuring_python_tells_its_libraries() -> None:
     assert {"python", "torch", "transformers"} <= library_versions(sys.executable).keys()
+
+
+def test_what_changed_while_it_was_read_is_not_kept(kept: KeptRecords, folder: ModelSpec) -> None:
+    def inspect() -> InspectionRecord:
+        (Path(str(folder.path)) / "config.json").write_text('{"model_type": "gpt2"}')
+        return RECORD
+
+    assert kept.serve(folder, dtype="bfloat16", strategies=(strategy("default"),), inspect=inspect) == RECORD
+    assert kept.find(folder) is None
+
+
+def test_a_weights_file_of_the_same_size_and_date_is_another(kept: KeptRecords, folder: ModelSpec) -> None:
+    weights = Path(str(folder.path)) / "model.safetensors"
+    weights.write_text("one")
+    before = weights.stat()
+    put(kept, folder)
+    weights.write_text("two")
+    os.utime(weights, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert kept.find(folder) is None
+
+
+@pytest.mark.parametrize("fresh", [True, False])
+def test_records_that_cannot_be_written_are_told_and_answered(tmp_path: Path, fresh: bool) -> None:
+    (tmp_path / "records").write_text("a file")
+    told: list[str] = []
+    store = KeptRecords(tmp_path / "records", python=sys.executable)
+    asked = {"dtype": "bfloat16", "strategies": (strategy("default"),)}
+    assert store.serve(BUILT_IN, **asked, fresh=fresh, inspect=lambda: RECORD, tell=told.append) == RECORD
+    assert told

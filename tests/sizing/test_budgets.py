@@ -91,3 +91,14 @@ def test_the_longest_prompt_keeps_to_the_model_s_own_maximum() -> None:
         most_tokens=1026,
     )
     assert found == 1024
+
+
+@pytest.mark.parametrize("sequences", [1, 64])
+def test_a_chunked_prefill_is_never_smaller_for_a_few_tokens_more(sequences: int) -> None:
+    """After its last whole chunk a windowed layer gives back what the chunk held: the peak stood before that."""
+    of = record(WINDOWED, GROWING)
+    peaks = [
+        size_point(of, tokens=tokens, sequences=sequences, dtype="bfloat16", strategy=strategy("chunked:8")).peak_bytes
+        for tokens in range(1, 200)
+    ]
+    assert peaks == sorted(peaks)

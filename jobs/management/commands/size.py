@@ -50,15 +50,13 @@ class Command(AnsweringCommand):
         def inspect() -> InspectionRecord:
             return _inspected(spec, asked)
 
-        kept = KeptRecords(settings.RECORDS_DIR, python=settings.MEASURING_PYTHON)
-        if asked.fresh:
-            return kept.keep(spec, inspect())
-        return kept.serve(
+        return KeptRecords(settings.RECORDS_DIR, python=settings.MEASURING_PYTHON).serve(
             spec,
             dtype=asked.dtype,
             strategies=(BASELINE, asked.strategy),
             attention=asked.attention,
             padded=asked.padded,
+            fresh=asked.fresh,
             inspect=inspect,
             tell=self.stderr.write,
         )
