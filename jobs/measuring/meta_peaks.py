@@ -13,6 +13,9 @@ from jobs.sizing.record import InspectionRecord, PeakRung, Phase
 from jobs.sizing.strategy import Strategy
 
 MOST_OPERATIONS = 2000  # of one forward
+MOST_CHUNKED = 200_000
+"""Of all forwards of a chunked prefill: what it needs late, when the cache is full, does not follow from what it needs
+early."""
 LOOPING = 4
 FLUSH_STEPS = 4
 """Decode steps of a quantized rung, the last of which quantizes anew: at a multiple of 4 tokens, as all do."""
@@ -74,7 +77,8 @@ def peak_rungs(model: Any, config: Any, setting: Setting, prompts: Sequence[int]
         yield from _rungs(one, setting, prompt)
         each = one.live.operations / one.forwards
         fewest = fewest or each
-        if each > max(MOST_OPERATIONS, LOOPING * fewest):
+        chunked = setting.strategy.chunk_tokens is not None
+        if one.live.operations > MOST_CHUNKED if chunked else each > max(MOST_OPERATIONS, LOOPING * fewest):
             return
 
 

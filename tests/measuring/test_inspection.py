@@ -44,7 +44,7 @@ def test_a_chunked_ladder_is_as_long_as_was_asked_though_each_pass_has_many_chun
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(meta_peaks, "MOST_OPERATIONS", 1)
-    monkeypatch.setattr(meta_peaks, "LOOPING", 1.5)
+    monkeypatch.setattr(meta_peaks, "LOOPING", 1)
     record = Inspection(SPEC, attention="sdpa", tell=lambda text: None).record(
         strategies=["chunked:8"], **ASKED | {"tokens": [256]}
     )
