@@ -5,6 +5,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 
 from jobs.running.inspection_code import inspection_code
+from jobs.running.kept_records import files_of
 from jobs.running.process import MeasuringProcess, ProcessDied, ProcessHung
 from jobs.sizing.model_spec import ModelSpec
 from jobs.sizing.record import InspectionRecord
@@ -31,10 +32,13 @@ def inspect_model(
     tell: Callable[[str], None] = lambda text: None,
     process: MeasuringProcess | None = None,
 ) -> InspectionRecord:
-    """Ask `process`, or one that lives for this request alone. The record's versions say by what code it was made.
+    """Ask `process`, or one that lives for this request alone.
+
+    The record's versions say by what code it was made, and from which files.
 
     Raises Refusal (the model cannot be inspected), ProcessDied, ProcessHung or Cancelled.
     """
+    files = files_of(spec)  # as they stand before: what changes while they are read makes the record old at once
     living = nullcontext(process) if process is not None else MeasuringProcess(cancelled=cancelled)
     with living as running:
         data = running.request(
@@ -51,7 +55,7 @@ def inspect_model(
             padded=list(padded),
         )
     record = InspectionRecord.from_json(data)
-    return replace(record, versions={**record.versions, "inspection": inspection_code()})
+    return replace(record, versions={**record.versions, **files, "inspection": inspection_code()})
 
 
 @contextmanager

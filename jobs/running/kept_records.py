@@ -90,6 +90,18 @@ class KeptRecords:
         return self._folder / f"{digest}.json"
 
 
+def files_of(spec: ModelSpec) -> dict[str, str]:
+    """{"files": a digest of a local model's config and of its weights' names and sizes}, the same wherever it lies.
+
+    Nothing for other models, or where its files are not to be seen from here.
+    """
+    source = _source(spec) if spec.kind is ModelKind.FOLDER else None
+    if source is None:
+        return {}
+    content = {**source, "weights": [(name, size) for name, size, *_ in source["weights"]]}
+    return {"files": hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:12]}
+
+
 def _source(spec: ModelSpec) -> Mapping[str, Any] | None:
     """What stands in the files that an inspection reads; None where they cannot be found here."""
     if spec.kind is ModelKind.ARCHITECTURE:

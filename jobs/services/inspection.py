@@ -9,6 +9,7 @@ from django.utils import timezone
 from jobs.models import EntryState, ModelEntry
 from jobs.procedure.question import Question
 from jobs.running.inspection_code import inspection_code
+from jobs.running.kept_records import files_of
 from jobs.sizing.coverage import covers, together
 from jobs.sizing.model_spec import ModelSpec
 from jobs.sizing.record import InspectionRecord
@@ -26,7 +27,11 @@ def record_for(
     """
     kept = InspectionRecord.from_json(entry.record) if entry.record else None
     strategies = tuple(dict.fromkeys((BASELINE, *question.strategies)))
-    if kept is not None and is_of(kept, versions) and _covers(kept, question, strategies):
+    if (
+        kept is not None
+        and is_of(kept, ModelSpec.from_json(entry.spec), versions)
+        and _covers(kept, question, strategies)
+    ):
         return kept
     record = inspect(
         ModelSpec.from_json(entry.spec),
@@ -55,9 +60,10 @@ def record_keep(*, entry: ModelEntry, record: InspectionRecord) -> InspectionRec
     return whole
 
 
-def is_of(record: InspectionRecord, versions: Mapping[str, str]) -> bool:
-    """Whether the record came from this program's code and from these libraries, as far as they are known."""
-    now = {**versions, "inspection": inspection_code()}
+def is_of(record: InspectionRecord, spec: ModelSpec, versions: Mapping[str, str]) -> bool:
+    """Whether the record came from this program's code, the model's files as they stand, and these libraries, as far as
+    they are known."""
+    now = {**versions, **files_of(spec), "inspection": inspection_code()}
     return all(now.get(name, version) == version for name, version in record.versions.items())
 
 

@@ -9,10 +9,12 @@ from django.utils import timezone
 
 from jobs.models import EntryState, ModelEntry
 from jobs.models.heartbeat import WAKE_AGAIN_AFTER_S, silent_since
+from jobs.running.kept_records import files_of
 from jobs.running.model_source import resolve_model
+from jobs.selectors.model_entry import record_of
 from jobs.services.presentable import presentable
 from jobs.services.wake import model_inspect_send
-from jobs.sizing.model_spec import ModelSpec
+from jobs.sizing.model_spec import ModelKind, ModelSpec
 from jobs.sizing.refusal import Refusal
 
 MOST_INSPECTIONS = 3  # begun and never ended: then the inspecting kills its worker
@@ -38,7 +40,7 @@ def _request(spec: ModelSpec, user: User | None) -> ModelEntry:
         revision=spec.revision or "",
         defaults={"spec": spec.as_json(), "requested_by": user},
     )
-    changed = not made and entry.spec != spec.as_json()
+    changed = not made and (entry.spec != spec.as_json() or model_entry_is_outdated(entry=entry))
     lost = entry.state == EntryState.WAITING and was_forgotten(entry)
     if made or changed or lost or entry.state == EntryState.REFUSED:
         entry.spec = spec.as_json()
@@ -49,6 +51,15 @@ def _request(spec: ModelSpec, user: User | None) -> ModelEntry:
         entry.save()
         transaction.on_commit(partial(model_inspect_send, entry_id=entry.pk))
     return entry
+
+
+def model_entry_is_outdated(*, entry: ModelEntry) -> bool:
+    """Whether the files of a model that is ready are no longer those that its record came from."""
+    if entry.state != EntryState.READY or entry.kind != ModelKind.FOLDER:
+        return False
+    record, now = record_of(entry), files_of(ModelSpec.from_json(entry.spec))
+    before = record.versions.get("files") if record else None
+    return bool(before and now and before != now["files"])
 
 
 def was_forgotten(entry: ModelEntry, *, after_s: float = WAKE_AGAIN_AFTER_S) -> bool:

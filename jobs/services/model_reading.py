@@ -67,7 +67,7 @@ def unread(entry: ModelEntry) -> list[tuple[str, Strategy]]:
     if not entry.record:
         return []
     record = InspectionRecord.from_json(entry.record)
-    known = record if is_of(record, {}) else None
+    known = record if is_of(record, ModelSpec.from_json(entry.spec), {}) else None
     return [
         (dtype, strategy)
         for dtype in dict.fromkeys((FIRST_DTYPE, *entry.dtypes))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from jobs.running import kept_records
-from jobs.running.kept_records import KeptRecords
+from jobs.running.kept_records import KeptRecords, files_of
 from jobs.running.libraries import library_versions
 from jobs.sizing.model_spec import ModelKind, ModelSpec
 from jobs.sizing.record import InspectionRecord
@@ -168,3 +168,18 @@ def test_records_that_cannot_be_written_are_told_and_answered(tmp_path: Path, fr
     asked = {"dtype": "bfloat16", "strategies": (strategy("default"),)}
     assert store.serve(BUILT_IN, **asked, fresh=fresh, inspect=lambda: RECORD, tell=told.append) == RECORD
     assert told
+
+
+def test_a_copy_of_a_model_elsewhere_has_the_same_files_and_another_model_has_others(tmp_path: Path) -> None:
+    def made(name: str, config: str, weights: str) -> dict[str, str]:
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "config.json").write_text(config)
+        (tmp_path / name / "model.safetensors").write_text(weights)
+        return files_of(ModelSpec(kind=ModelKind.FOLDER, name=name, path=str(tmp_path / name)))
+
+    one = made("one", "{}", "x")
+    assert one == made("copy", "{}", "x")
+    assert one != made("other-config", '{"a": 1}', "x")
+    assert one != made("other-weights", "{}", "xx")
+    assert files_of(BUILT_IN) == {}
+    assert files_of(ModelSpec(kind=ModelKind.FOLDER, name="gone", path=str(tmp_path / "gone"))) == {}

@@ -1,15 +1,17 @@
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.utils import timezone
 
 from jobs.models import EntryState, ModelEntry
+from jobs.running.kept_records import files_of
 from jobs.services import model_entry as service
 from jobs.services.model_entry import model_entry_request
 from jobs.sizing.model_spec import ModelKind, ModelSpec
 from jobs.sizing.refusal import Refusal
-from tests.factories import make_entry, make_user
+from tests.factories import VERSIONS, make_entry, make_record, make_user
 from tests.services.threads import at_once
 
 pytestmark = pytest.mark.django_db
@@ -73,3 +75,20 @@ def test_a_waiting_model_is_woken_again_only_when_its_wake_up_was_lost(
 def test_two_who_ask_at_once_get_the_same() -> None:
     first, second = at_once(*[lambda: model_entry_request(text="org/one")] * 2)
     assert first == second == ModelEntry.objects.get()
+
+
+def test_a_folder_whose_files_changed_is_read_again(
+    asked: list[int], django_capture_on_commit_callbacks: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "config.json").write_text('{"model_type": "llama"}')
+    spec = ModelSpec(kind=ModelKind.FOLDER, name="mine", path=str(tmp_path))
+    monkeypatch.setattr(service, "resolve_model", lambda text, **_: spec)
+    record = make_record(versions={**VERSIONS, **files_of(spec)})
+    entry = make_entry("mine", kind="folder", spec=spec.as_json(), record=record.as_json())
+    with django_capture_on_commit_callbacks(execute=True):
+        assert model_entry_request(text="mine").state == EntryState.READY
+    assert not asked
+    (tmp_path / "config.json").write_text('{"model_type": "gpt2"}')
+    with django_capture_on_commit_callbacks(execute=True):
+        assert model_entry_request(text="mine").state == EntryState.WAITING
+    assert asked == [entry.pk]

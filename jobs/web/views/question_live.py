@@ -6,7 +6,7 @@ from django.views.decorators.http import require_safe
 
 from jobs.models import EntryState, ModelEntry
 from jobs.selectors.model_entry import entries_before, entry_find, record_of
-from jobs.services.model_entry import model_entry_request
+from jobs.services.model_entry import model_entry_is_outdated, model_entry_request
 from jobs.services.model_reading import model_entry_read_on
 from jobs.sizing.refusal import Refusal
 from jobs.web.formats import parameters, tokens
@@ -51,7 +51,7 @@ def _entry(request: HttpRequest, text: str, revision: str) -> ModelEntry:
     """What is known, and what was refused stays so until it is submitted; only a new model is inspected."""
     known = entry_find(spec_of(text, revision))
     asked_again = known is not None and request.GET.get("entry") == str(known.pk)
-    if known and (known.state != EntryState.WAITING or asked_again):
+    if known and (known.state != EntryState.WAITING or asked_again) and not model_entry_is_outdated(entry=known):
         return known
     return model_entry_request(text=text, revision=revision or None, user=signed_in(request))
 
