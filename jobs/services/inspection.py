@@ -13,7 +13,7 @@ from jobs.running.kept_records import files_of
 from jobs.sizing.coverage import covers, together
 from jobs.sizing.model_spec import ModelSpec
 from jobs.sizing.record import InspectionRecord
-from jobs.sizing.strategy import BASELINE, Strategy
+from jobs.sizing.strategy import BASELINE
 
 Inspect = Callable[..., InspectionRecord]
 
@@ -26,15 +26,16 @@ def record_for(
     `how` goes to `inspect` (jobs.running.inspection.inspect_model): cancelled, process.
     """
     kept = InspectionRecord.from_json(entry.record) if entry.record else None
+    spec = ModelSpec.from_json(entry.spec)
     strategies = tuple(dict.fromkeys((BASELINE, *question.strategies)))
     if (
         kept is not None
-        and is_of(kept, ModelSpec.from_json(entry.spec), versions)
-        and _covers(kept, question, strategies)
+        and is_of(kept, spec, versions)
+        and covers(kept, dtype=question.dtype, strategies=strategies, attention=question.attention)
     ):
         return kept
     record = inspect(
-        ModelSpec.from_json(entry.spec),
+        spec,
         dtypes=(question.dtype,),
         strategies=tuple(map(str, strategies)),
         attention=question.attention,
@@ -65,7 +66,3 @@ def is_of(record: InspectionRecord, spec: ModelSpec, versions: Mapping[str, str]
     they are known."""
     now = {**versions, **files_of(spec), "inspection": inspection_code()}
     return all(now.get(name, version) == version for name, version in record.versions.items())
-
-
-def _covers(record: InspectionRecord, question: Question, strategies: tuple[Strategy, ...]) -> bool:
-    return covers(record, dtype=question.dtype, strategies=strategies, attention=question.attention)

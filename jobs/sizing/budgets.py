@@ -228,8 +228,9 @@ def _needs(
     padded: bool,
 ) -> dict[Phase, int]:
     """Working bytes of each phase at its own number of tokens; of a chunked prefill, at its worst chunk."""
-    needs = {
-        phase: working_bytes(
+
+    def working(phase: Phase, tokens: int) -> int:
+        return working_bytes(
             record,
             phase=phase,
             tokens=tokens,
@@ -239,26 +240,15 @@ def _needs(
             attention=attention,
             padded=padded,
         )
-        for phase, tokens in tokens_of.items()
-    }
-    whole = _last_whole_chunk(tokens_of[Phase.PREFILL], strategy)
-    if whole is None:
-        return needs
-    earlier = working_bytes(
-        record,
-        phase=Phase.PREFILL,
-        tokens=whole,
-        sequences=sequences,
-        dtype=dtype,
-        strategy=strategy,
-        attention=attention,
-        padded=padded,
-    )
-    given_back = (
-        kv_prefill_bytes(record, tokens=tokens, sequences=sequences, dtype=dtype, strategy=strategy)
-        for tokens in (whole, tokens_of[Phase.PREFILL])
-    )
-    needs[Phase.PREFILL] = max(needs[Phase.PREFILL], earlier + next(given_back) - next(given_back))
+
+    def held(tokens: int) -> int:
+        return kv_prefill_bytes(record, tokens=tokens, sequences=sequences, dtype=dtype, strategy=strategy)
+
+    needs = {phase: working(phase, tokens) for phase, tokens in tokens_of.items()}
+    prompt = tokens_of[Phase.PREFILL]
+    whole = _last_whole_chunk(prompt, strategy)
+    if whole is not None:
+        needs[Phase.PREFILL] = max(needs[Phase.PREFILL], working(Phase.PREFILL, whole) + held(whole) - held(prompt))
     return needs
 
 
