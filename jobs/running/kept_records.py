@@ -6,9 +6,9 @@ the libraries, and the code that inspects. Whatever changes among them, the reco
 
 import hashlib
 import json
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import Any
 
 from huggingface_hub import try_to_load_from_cache
@@ -155,6 +155,10 @@ def _is_sound(record: InspectionRecord) -> bool:
 def _write(path: Path, text: str) -> None:
     """Whole or not at all: another may read it meanwhile."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8") as file:
-        file.write(text)
-    Path(file.name).replace(path)
+    part = path.with_name(f"{path.name}.{os.getpid()}")
+    try:
+        part.write_text(text, encoding="utf-8")
+        part.replace(path)
+    except OSError:
+        part.unlink(missing_ok=True)
+        raise

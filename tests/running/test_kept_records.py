@@ -183,3 +183,14 @@ def test_a_copy_of_a_model_elsewhere_has_the_same_files_and_another_model_has_ot
     assert one != made("other-weights", "{}", "xx")
     assert files_of(BUILT_IN) == {}
     assert files_of(ModelSpec(kind=ModelKind.FOLDER, name="gone", path=str(tmp_path / "gone"))) == {}
+
+
+def test_a_record_that_cannot_be_written_whole_leaves_nothing_behind(
+    kept: KeptRecords, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(part: Path, target: Path) -> Path:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", full)
+    assert put(kept, BUILT_IN) == RECORD
+    assert list((tmp_path / "records").iterdir()) == []
