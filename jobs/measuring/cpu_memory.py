@@ -11,6 +11,7 @@ import resource
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -58,6 +59,14 @@ class CpuMemory:
     def is_sound(self) -> bool:
         """Whether torch still uses oneDNN: a refused allocation makes it turn that off, in silence, for good."""
         return bool(torch.backends.mkldnn.enabled) == self._with_onednn
+
+    def figures(self) -> dict[str, Any]:
+        """What a GPU tells beside the peak."""
+        return {}
+
+    def tainted(self) -> str | None:
+        """Others' memory is not in this process's figures."""
+        return None
 
     def synchronise(self) -> None:
         """Nothing runs behind the process's back."""

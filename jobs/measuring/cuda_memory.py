@@ -7,6 +7,7 @@ that the capacity is, less the context, and raises torch.OutOfMemoryError beyond
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import torch
 
@@ -38,6 +39,17 @@ class CudaMemory:
     def peak_reserved_bytes(self) -> int:
         """The most that the allocator held, fragments included, and the context."""
         return int(torch.cuda.max_memory_reserved(self._device)) + self._context_bytes
+
+    def figures(self) -> dict[str, Any]:
+        """Beside the peak: what the allocator held and what the whole device has in use."""
+        return {
+            "reserved_bytes": self.peak_reserved_bytes(),
+            "device_used_bytes": device_used_bytes(str(self._device)),
+        }
+
+    def tainted(self) -> str | None:
+        """What else took memory of the device since `start`."""
+        return None
 
     def is_sound(self) -> bool:
         """The allocator frees its cache and raises: it never goes on otherwise."""

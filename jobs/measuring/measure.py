@@ -203,6 +203,8 @@ def _figures(point: Point) -> dict[str, Any]:
         "total_s": median(one.total_s for one in passes),
         "repeats": len(passes),
         "spread": _spread(one.decode_tokens_per_s for one in passes),
+        **point.memory.figures(),
+        "tainted": point.memory.tainted(),
     }
 
 

@@ -44,7 +44,14 @@ class Measurement:
 
     peak_bytes: weights included. kv_bytes: the cache after the last token; kv_prefill_bytes: what the cache holds
     right after the prompt, in storages. working_bytes: peak − weights − the KV of the phase in which the peak stood.
-    spread: (max − min) / median of decode_tokens_per_s over the repeats; None for one repeat.
+    decode_tokens_per_s is of one sequence, all_tokens_per_s of all of them together; inter_token_p50_s and _p95_s are
+    the times between two tokens of one sequence. total_s: one request, from the call to the last token.
+    spread, ttft_spread: (max − min) / median over the repeats; peak_spread_bytes: max − min; None for one repeat.
+    noisy: the most repeats were made and the spread is still not small.
+    warm_s: the warm-up before it; generate_s: all of this point's calls of generate(), warm-ups included.
+    leaked_bytes: held before this point beyond what was held after loading. fresh_process: why another process was
+    started for this point; tainted: what else used the device meanwhile. reserved_bytes, device_used_bytes and
+    by_device (device -> figures) are a GPU's.
     settings: the full resolved generation settings of the call. None where nothing was measured.
     """
 
@@ -64,8 +71,22 @@ class Measurement:
     ttft_s: float | None = None
     decode_tokens_per_s: float | None = None
     total_s: float | None = None
+    all_tokens_per_s: float | None = None
+    inter_token_p50_s: float | None = None
+    inter_token_p95_s: float | None = None
     repeats: int = 0
     spread: float | None = None
+    ttft_spread: float | None = None
+    peak_spread_bytes: int | None = None
+    noisy: bool = False
+    warm_s: float | None = None
+    generate_s: float | None = None
+    leaked_bytes: int | None = None
+    fresh_process: str | None = None
+    tainted: str | None = None
+    reserved_bytes: int | None = None
+    device_used_bytes: int | None = None
+    by_device: Mapping[str, Any] | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:

@@ -20,6 +20,9 @@ class Question:
     capacity_bytes: what weights, KV cache and working memory may take together (None: all of the device).
     headroom_percent: the part of the capacity kept free, 0 to 90.
     strategies: the changes to try, without the baseline.
+    device: "cpu", "cuda:0", or several, "cuda:0,cuda:1". weights: "as-stored", "bnb4" or "bnb8".
+    max_kl: the most that a quantized cache's tokens may differ from the normal cache's (mean KL divergence, nats).
+    prompts_sha256: of the team's own prompts, None for random tokens.
     """
 
     model: str
@@ -40,6 +43,8 @@ class Question:
     compare_anyway: bool = False
     depth: Depth = Depth.QUICK
     time_cap_s: float | None = None
+    weights: str = "as-stored"
+    prompts_sha256: str | None = None
 
     @property
     def context_tokens(self) -> int:
