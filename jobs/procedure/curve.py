@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from statistics import fmean
 
+from jobs.procedure.measurement import Measurement, Outcome
 from jobs.sizing.units import MIB
 
 NOISE_BYTES = MIB // 2
@@ -55,6 +56,29 @@ class Curve:
     capacity_bytes: int = 0
     borrowed: Correction = Correction()
 
+    @classmethod
+    def learned(
+        cls,
+        measurements: Sequence[Measurement],
+        *,
+        estimate: Callable[[int], tuple[int, int]],
+        weights_bytes: int,
+        capacity_bytes: int,
+        borrowed: Correction,
+    ) -> "Curve":
+        """From one strategy's points. One whose measured peak lay beyond the capacity has a peak to learn from; one
+        that was refused has none."""
+        seen = {m.prompt: m.peak_bytes for m in measurements if m.peak_bytes and _is_whole(m, capacity_bytes)}
+        ran_out = [m.prompt for m in measurements if m.outcome is Outcome.OUT_OF_MEMORY]
+        return cls(
+            estimate=estimate,
+            weights_bytes=weights_bytes,
+            seen=seen,
+            refused=tuple(prompt for prompt in ran_out if prompt not in seen),
+            capacity_bytes=capacity_bytes,
+            borrowed=borrowed,
+        )
+
     def peak_bytes(self, prompt: int) -> int:
         return round(self._fitted(prompt) + self._shift(prompt))
 
@@ -90,3 +114,8 @@ class Curve:
         for prompt in self.refused:
             misses[prompt] = max(0.0, self.capacity_bytes + 1 - self._fitted(prompt))
         return misses
+
+
+def _is_whole(measurement: Measurement, capacity_bytes: int) -> bool:
+    beyond = (measurement.peak_bytes or 0) > capacity_bytes
+    return measurement.outcome is Outcome.OK or (measurement.outcome is Outcome.OUT_OF_MEMORY and beyond)

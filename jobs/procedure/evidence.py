@@ -70,15 +70,11 @@ class Evidence:
         return self._estimators[name]
 
     def curve(self, strategy: Strategy) -> Curve:
-        """A point whose measured peak lay beyond the capacity has a peak to learn from; a refused one has none."""
-        seen = {m.prompt: m.peak_bytes for m in self.of(strategy) if m.peak_bytes and self._is_whole(m)}
-        return Curve(
+        """Corrected by the strategy's own points, at first by the baseline's."""
+        return Curve.learned(
+            self.of(strategy),
             estimate=self.estimator(strategy).peak_and_weights,
             weights_bytes=self.loaded.weights_bytes,
-            seen=seen,
-            refused=tuple(
-                m.prompt for m in self.of(strategy) if m.outcome is Outcome.OUT_OF_MEMORY and m.prompt not in seen
-            ),
             capacity_bytes=self.bounds.capacity_bytes,
             borrowed=Correction() if strategy == BASELINE else self.curve(BASELINE).correction,
         )
@@ -113,10 +109,6 @@ class Evidence:
                 return
             if (yield from self.probe(stage, strategy, edge)) is not False:
                 return
-
-    def _is_whole(self, measurement: Measurement) -> bool:
-        beyond = (measurement.peak_bytes or 0) > self.bounds.capacity_bytes
-        return measurement.outcome is Outcome.OK or (measurement.outcome is Outcome.OUT_OF_MEMORY and beyond)
 
     def _ask(self, stage: Stage, strategy: Strategy, prompt: int) -> Ask:
         least, most = REPEATS[self.question.depth]
