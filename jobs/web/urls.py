@@ -1,7 +1,19 @@
 from django.urls import path
 
 from jobs.web import health
-from jobs.web.views import favicon, home, profile, profile_new, profiles, question_live, run, setup, sign_in, workers
+from jobs.web.views import (
+    favicon,
+    home,
+    profile,
+    profile_new,
+    profiles,
+    question_live,
+    run,
+    setup,
+    sign_in,
+    what_if,
+    workers,
+)
 
 urlpatterns = [
     path("", home.home, name="home"),
@@ -20,6 +32,7 @@ urlpatterns = [
     path("runs/<int:pk>/events/", run.events, name="run-events"),
     path("runs/<int:pk>/figures/", run.figures, name="run-figures"),
     path("runs/<int:pk>/cancel/", run.cancel, name="run-cancel"),
+    path("runs/<int:pk>/what-if/", what_if.what_if, name="run-what-if"),
     path("workers/", workers.workers, name="workers"),
     path("favicon.ico", favicon.favicon, name="favicon"),
     path("healthz", health.healthz, name="healthz"),

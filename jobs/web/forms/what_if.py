@@ -1,0 +1,61 @@
+"""What if: the four conditions that a finished run can answer for without measuring."""
+
+from typing import Any
+
+from django import forms
+
+from jobs.procedure.question_check import MOST_HEADROOM_PERCENT, MOST_SEQUENCES, MOST_TOKENS
+from jobs.procedure.what_if import Conditions, Finished
+from jobs.sizing.units import bytes_text
+from jobs.web.forms.fields import AmountField, CountField, SizeField
+
+
+class WhatIfForm(forms.Form):
+    """A blank stands for what the run itself had."""
+
+    prompt_tokens = CountField(label="Prompt", most=MOST_TOKENS, required=False)
+    sequences = CountField(label="Sequences at once", most=MOST_SEQUENCES, unit="sequences", required=False)
+    capacity = SizeField(label="Capacity", required=False)
+    headroom_percent = AmountField(
+        label="Headroom", least=0, most=MOST_HEADROOM_PERCENT, zero=True, unit="percent", required=False
+    )
+
+    def __init__(self, *args: Any, finished: Finished, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._own = own_conditions(finished)
+        for name, text in _texts(self._own).items():
+            self.fields[name].widget.attrs["placeholder"] = text
+        for name, field in self.fields.items():
+            if name in self.errors:
+                field.widget.attrs |= {"aria-invalid": "true", "aria-describedby": f"{self[name].auto_id}_error"}
+
+    def conditions(self) -> Conditions:
+        """Of a form that is valid."""
+        given = self.cleaned_data
+        return Conditions(
+            prompt_tokens=given["prompt_tokens"] or self._own.prompt_tokens,
+            sequences=given["sequences"] or self._own.sequences,
+            capacity_bytes=given["capacity"] or self._own.capacity_bytes,
+            headroom_percent=self._own.headroom_percent
+            if given["headroom_percent"] is None
+            else given["headroom_percent"],
+        )
+
+
+def own_conditions(finished: Finished) -> Conditions:
+    question = finished.question
+    return Conditions(
+        prompt_tokens=question.prompt_tokens,
+        sequences=question.sequences,
+        headroom_percent=question.headroom_percent,
+        capacity_bytes=finished.capacity_bytes,
+    )
+
+
+def _texts(own: Conditions) -> dict[str, str]:
+    return {
+        "prompt_tokens": f"{own.prompt_tokens:,}",
+        "sequences": f"{own.sequences:,}",
+        "capacity": bytes_text(own.capacity_bytes),
+        "headroom_percent": f"{own.headroom_percent:g}",
+    }
