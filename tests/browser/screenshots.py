@@ -61,6 +61,8 @@ def _used(portal: Portal) -> dict[str, str]:
     pages = {"home": "/", "profiles": "/profiles/", "workers": "/workers/", "new": "/profiles/new/", "404": "/nowhere/"}
     pages |= dict.fromkeys(TYPED, "/profiles/new/")
     pages |= {f"run-{name}": f"/runs/{pk}/" for name, pk in runs.items()}
+    answered = next(iter(runs.values()))
+    pages |= {"what-if": f"/runs/{answered}/what-if/?capacity=400MiB&sequences=2"}
     return pages | {"profile": "/profiles/1/", "clone": "/profiles/new/?from=1", "refused": "/profiles/new/"}
 
 

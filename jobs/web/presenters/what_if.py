@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from jobs.procedure.reach import Ends
 from jobs.procedure.what_if import Conditions, Finished, Fit, Predicted
-from jobs.sizing.units import bytes_text
+from jobs.sizing.units import MIB, bytes_text
 from jobs.web.formats import number, strategy_series
 
 FITS = {Fit.YES: "should fit", Fit.NO: "should not fit", Fit.UNSURE: "too close to call"}
@@ -55,14 +55,19 @@ def _row(found: Predicted) -> WhatIfRow:
     return WhatIfRow(
         label=found.strategy.label,
         series=strategy_series(str(found.strategy)),
-        peak=bytes_text(found.peak_bytes),
-        band=f"± {bytes_text(found.band_bytes)}",
+        peak=_whole_mib(found.peak_bytes),
+        band=f"± {_whole_mib(found.band_bytes)}",
         fit=FITS[found.fit],
         tone=TONES[found.fit],
         longest=_longest(found),
         ends=ENDS[found.ends],
         cpu_ram=bytes_text(found.host_bytes) if found.strategy.is_offloaded else "",
     )
+
+
+def _whole_mib(size_bytes: int) -> str:
+    """No finer than a prediction is."""
+    return bytes_text(max(1, round(size_bytes / MIB)) * MIB)
 
 
 def _longest(found: Predicted) -> str:
