@@ -10,7 +10,7 @@ REMOTE_CODE_SIGNS = ("trust_remote_code", "custom code", "remote code")
 
 def load_refusal(error: Exception, spec: ModelSpec) -> Refusal:
     """The refusal for an error of reading a config or weights; an error under another counts too."""
-    return hub_refusal(_chain(error), spec) or _own_refusal(error, spec)
+    return hub_refusal(causes_of(error), spec) or _own_refusal(error, spec)
 
 
 def _own_refusal(error: Exception, spec: ModelSpec) -> Refusal:
@@ -47,7 +47,8 @@ def first_line(text: str) -> str:
     return next((line.strip() for line in text.splitlines() if line.strip()), "")[:300]
 
 
-def _chain(error: BaseException) -> list[BaseException]:
+def causes_of(error: BaseException) -> list[BaseException]:
+    """The error and what it came from, step by step."""
     causes: list[BaseException] = []
     cause: BaseException | None = error
     while cause is not None and cause not in causes:

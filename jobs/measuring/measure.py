@@ -16,7 +16,7 @@ from jobs.measuring.generating import Pass, measured, warm
 from jobs.measuring.library_errors import LIBRARY_ERRORS
 from jobs.measuring.loading import LoadedModel
 from jobs.measuring.outcomes import Failure, failure_of, fell_back, peak_above_capacity, weights_do_not_fit
-from jobs.measuring.prompts import fingerprint, ordinary_ids, prompt
+from jobs.measuring.prompts import Prompts, RandomPrompts, fingerprint
 from jobs.measuring.settings import generation_config, recorded
 from jobs.procedure.measurement import Ask, Measurement, Outcome
 
@@ -41,6 +41,7 @@ class Point:
     enforce: bool
     tell: Callable[[str], None]
     config: GenerationConfig
+    prompts: Prompts
     prompt_ids: torch.Tensor
     passes: list[Pass] = field(default_factory=list)
 
@@ -54,10 +55,10 @@ class Point:
 class Measurer:
     """Measures points of one loaded model, one after another; remembers which shapes are warm."""
 
-    def __init__(self, loaded: LoadedModel, memory: CpuMemory | CudaMemory) -> None:
+    def __init__(self, loaded: LoadedModel, memory: CpuMemory | CudaMemory, prompts: Prompts | None = None) -> None:
         self.loaded = loaded
         self.memory = memory
-        self._ids = ordinary_ids(loaded.model.config)
+        self._prompts = prompts or RandomPrompts(loaded.model.config)
         self._warm: set[tuple[Any, ...]] = set()
 
     def measure(self, ask: Ask, *, enforce: bool, tell: Callable[[str], None]) -> Measured:
@@ -73,7 +74,7 @@ class Measurer:
         return _measured(point, failure)
 
     def _point(self, ask: Ask, *, enforce: bool, tell: Callable[[str], None]) -> Point:
-        ids = prompt(self._ids, sequences=ask.sequences, tokens=ask.prompt_tokens, seed=ask.seed)
+        ids = self._prompts.ids(sequences=ask.sequences, tokens=ask.prompt_tokens, seed=ask.seed)
         return Point(
             loaded=self.loaded,
             memory=self.memory,
@@ -81,6 +82,7 @@ class Measurer:
             enforce=enforce,
             tell=tell,
             config=generation_config(ask.strategy, answer_tokens=ask.answer_tokens),
+            prompts=self._prompts,
             prompt_ids=ids.to(self.loaded.device),
         )
 
@@ -216,5 +218,7 @@ def _settings(point: Point) -> dict[str, Any]:
         prompt_tokens=point.ask.prompt_tokens,
         sequences=point.ask.sequences,
         seed=point.ask.seed,
+        prompt_source=point.prompts.source,
+        prompts_file_sha256=point.prompts.file_sha256,
         prompt_sha256=fingerprint(point.prompt_ids),
     )

@@ -1,9 +1,78 @@
-"""Prompts of random tokens: the same for every strategy, for warm-up and for measurement."""
+"""The prompts that are measured: the same for every strategy, for warm-up and for measurement."""
 
 import hashlib
-from typing import Any
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import Any, Protocol
 
 import torch
+
+from jobs.sizing.refusal import Refusal
+
+
+class Prompts(Protocol):
+    """source: what they are made of. file_sha256: of the team's file, None without one."""
+
+    @property
+    def source(self) -> str: ...
+
+    @property
+    def file_sha256(self) -> str | None: ...
+
+    def ids(self, *, sequences: int, tokens: int, seed: int) -> torch.Tensor:
+        """[sequences, tokens], int64, by the seed alone."""
+        ...
+
+
+class RandomPrompts:
+    source = "random tokens"
+    file_sha256: str | None = None
+
+    def __init__(self, config: Any) -> None:
+        self._ids = ordinary_ids(config)
+
+    def ids(self, *, sequences: int, tokens: int, seed: int) -> torch.Tensor:
+        generator = torch.Generator().manual_seed(seed)
+        return self._ids[torch.randint(len(self._ids), (sequences, tokens), generator=generator)]
+
+
+class TeamPrompts:
+    """The team's own: sequence i begins with prompt i of a seeded order, cut at the end, or followed by the next ones,
+    round and round, until it has exactly as many tokens as are asked for.
+    """
+
+    source = "own prompts"
+
+    def __init__(self, config: Any, tokenized: Sequence[Sequence[int]], *, file_sha256: str) -> None:
+        """tokenized: ids of each prompt; those that the model reads as something special are left out.
+
+        Raises Refusal: no_tokenizer, where none is left.
+        """
+        self.file_sha256 = file_sha256
+        ordinary = ordinary_ids(config)
+        prompts = [ids[torch.isin(ids, ordinary)] for ids in map(_tensor, tokenized)]
+        self._prompts = [ids for ids in prompts if len(ids)]
+        if not self._prompts:
+            raise Refusal(
+                "no_tokenizer",
+                "The tokenizer makes none of this model's ordinary tokens of these prompts.",
+                "Check that the tokenizer is the model's own, and that the prompts are more than special tokens.",
+            )
+
+    def ids(self, *, sequences: int, tokens: int, seed: int) -> torch.Tensor:
+        order = torch.randperm(len(self._prompts), generator=torch.Generator().manual_seed(seed)).tolist()
+        ordered = [self._prompts[place] for place in order]
+        ring = torch.cat(ordered)
+        starts = [0, *accumulate(map(len, ordered))]
+        places = torch.arange(tokens)
+        rows = torch.empty((sequences, tokens), dtype=torch.long)
+        for row in range(sequences):
+            rows[row] = ring[(starts[row % len(ordered)] + places) % len(ring)]
+        return rows
+
+
+def _tensor(ids: Sequence[int]) -> torch.Tensor:
+    return torch.tensor(ids, dtype=torch.long)
 
 
 def ordinary_ids(config: Any) -> torch.Tensor:
@@ -24,12 +93,6 @@ def _special_ids(config: Any) -> list[int]:
         elif str(name).endswith(("_token_id", "_token_index")):
             found += [token for token in (value if isinstance(value, list) else [value]) if isinstance(token, int)]
     return found
-
-
-def prompt(ids: torch.Tensor, *, sequences: int, tokens: int, seed: int) -> torch.Tensor:
-    """[sequences, tokens] drawn from `ids` by the seed alone."""
-    generator = torch.Generator().manual_seed(seed)
-    return ids[torch.randint(len(ids), (sequences, tokens), generator=generator)]
 
 
 def fingerprint(prompt_ids: torch.Tensor) -> str:

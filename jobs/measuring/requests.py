@@ -15,9 +15,11 @@ from jobs.measuring.devices import device as device_called
 from jobs.measuring.environment import environment
 from jobs.measuring.loading import LoadedModel, load_model
 from jobs.measuring.measure import Measurer
+from jobs.measuring.prompts import TeamPrompts
 from jobs.measuring.protocol import Answers
 from jobs.measuring.quanto_kernels import why_not_quanto
 from jobs.measuring.reading_bound import bounded_reading
+from jobs.measuring.tokenizing import tokenized
 from jobs.measuring.weights import parameters
 from jobs.procedure.measurement import Ask, Loaded
 from jobs.sizing.model_spec import ModelSpec
@@ -31,17 +33,22 @@ Request = Mapping[str, Any]
 
 
 class Requests:
-    """Holds the loaded model between requests. `do` answers True when the process must end."""
+    """Holds the loaded model between requests. `do` answers True when the process must end.
+
+    texts: the team's own prompts that the model was loaded with; none where random tokens are measured.
+    """
 
     def __init__(self, answers: Answers, *, used_before_bytes: Mapping[str, int]) -> None:
         self._answers = answers
         self._used_before_bytes = used_before_bytes
+        self.texts: tuple[str, ...] = ()
         self._measurer: Measurer | None = None
         self._inspection: Inspection | None = None
         self._acts: dict[str, Callable[[Request], bool]] = {
             "inspect": self._inspect,
             "load": self._load,
             "measure": self._measure,
+            "tokenize": self._tokenize,
             "warm": self._warm,
             "quit": lambda _request: True,
         }
@@ -85,6 +92,9 @@ class Requests:
             )
         self._measurer = self._inspection = None
         gc.collect()
+        prompts = request.get("prompts") or {}
+        self.texts = tuple(prompts.get("texts", ()))
+        own = tokenized(spec, self.texts, tell=self._answers.tell) if self.texts else None
         loaded = load_model(
             spec,
             dtype=request["dtype"],
@@ -92,8 +102,15 @@ class Requests:
             attention=request["attention"],
             tell=self._answers.tell,
         )
-        self._measurer = Measurer(loaded, self._memory(loaded))
-        self._answers.result(asdict(_loaded(loaded, device, spec)))
+        team = TeamPrompts(loaded.model.config, own.ids, file_sha256=prompts["sha256"]) if own else None
+        self._measurer = Measurer(loaded, self._memory(loaded), team)
+        about = {"prompts": own.told | {"sha256": prompts["sha256"]}} if own else {}
+        self._answers.result(asdict(_loaded(loaded, device, spec, about)))
+        return False
+
+    def _tokenize(self, request: Request) -> bool:
+        told = tokenized(ModelSpec.from_json(request["model"]), request["prompts"], tell=self._answers.tell).told
+        self._answers.result(told)
         return False
 
     def _measure(self, request: Request) -> bool:
@@ -122,7 +139,7 @@ def _uuid(device: str) -> str:
     return f"GPU-{torch.cuda.get_device_properties(torch.device(device)).uuid}"
 
 
-def _loaded(loaded: LoadedModel, device: Mapping[str, Any], spec: ModelSpec) -> Loaded:
+def _loaded(loaded: LoadedModel, device: Mapping[str, Any], spec: ModelSpec, about: dict[str, Any]) -> Loaded:
     return Loaded(
         weights_bytes=loaded.weights_bytes,
         parameters=parameters(loaded.model),
@@ -136,5 +153,6 @@ def _loaded(loaded: LoadedModel, device: Mapping[str, Any], spec: ModelSpec) -> 
             revision=spec.revision,
             config_hash=config_hash(loaded.model.config),
         )
-        | ({"gguf_file": spec.gguf_file} if spec.gguf_file else {}),
+        | ({"gguf_file": spec.gguf_file} if spec.gguf_file else {})
+        | about,
     )

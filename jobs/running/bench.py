@@ -6,6 +6,7 @@ from types import TracebackType
 from typing import Any, cast
 
 from jobs.procedure.measurement import Ask, Loaded, Measurement, skipped
+from jobs.procedure.own_prompts import OwnPrompts
 from jobs.procedure.question import Question
 from jobs.running import deaths
 from jobs.running.process import MeasuringProcess, OutOfTime, ProcessDied, ProcessHung
@@ -29,6 +30,7 @@ class ProcessBench:
         *,
         spec: ModelSpec,
         question: Question,
+        prompts: OwnPrompts | None = None,
         cancelled: Callable[[], bool],
         tell: Callable[[str], None],
         measuring_pid: Callable[[int], None] = lambda pid: None,
@@ -37,6 +39,7 @@ class ProcessBench:
     ) -> None:
         self._spec = spec
         self._question = question
+        self._prompts = prompts
         self._cancelled = cancelled
         self._tell = tell
         self._measuring_pid = measuring_pid
@@ -125,6 +128,7 @@ class ProcessBench:
             dtype=self._question.dtype,
             device=self._question.device,
             attention=self._question.attention,
+            prompts=self._prompts and self._prompts.for_load(),
         )
 
     def _out_of_time(self, ask: Ask) -> Measurement:

@@ -168,7 +168,9 @@ class MeasuringProcess:
         if self._buried:
             raise self._death()
         try:
-            self._stdin.write(json.dumps(request).encode() + b"\n")
+            left = memoryview(json.dumps(request).encode() + b"\n")
+            while left:  # an unbuffered pipe may take less of a long line than it is given
+                left = left[self._stdin.write(left) :]
         except BrokenPipeError:
             raise self._death() from None
 
