@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 from django.core.management.base import CommandParser
 
+from jobs.management.prompts_file import CountedPrompts
 from jobs.procedure.defaults import HEADROOM_PERCENT, strategies_for, typical_prompt_tokens
 from jobs.procedure.question import Depth, Question
 from jobs.procedure.question_check import refuse_nonsense
@@ -25,9 +26,12 @@ def add_arguments(parser: CommandParser) -> None:
     parser.add_argument(
         "model", help="a built-in architecture, a folder with config.json, a GGUF file, or a Hub id org/name[@revision]"
     )
-    parser.add_argument("--prompt", required=True, metavar="TOKENS", help="the workload's longest prompt")
+    parser.add_argument("--prompt", metavar="TOKENS", help="the workload's longest prompt; default: that of --prompts")
     parser.add_argument("--answer", required=True, metavar="TOKENS", help="new tokens of an answer")
-    parser.add_argument("--typical-prompt", metavar="TOKENS", help="default: a quarter of the longest")
+    parser.add_argument(
+        "--typical-prompt", metavar="TOKENS", help="default: a quarter of the longest, or --prompts' p50"
+    )
+    parser.add_argument("--prompts", metavar="FILE", help="your own prompts, one JSON or text line each")
     parser.add_argument("--sequences", default="1", metavar="N", help="sequences at once")
     parser.add_argument("--dtype", default="bfloat16", help=", ".join(DTYPE_BYTES))
     parser.add_argument("--weights", default="as-stored", help="as-stored")
@@ -46,20 +50,22 @@ def add_arguments(parser: CommandParser) -> None:
     parser.add_argument("--save", metavar="NAME", help="keep the answer in the portal as a profile of this name")
 
 
-def question_of(options: Mapping[str, Any]) -> Question:
-    """Raises Refusal for a value that cannot be read and for what this version cannot do."""
+def question_of(options: Mapping[str, Any], *, prompts: CountedPrompts | None = None) -> Question:
+    """Of the flags; a prompt's lengths that they leave open come from `prompts`.
+
+    Raises Refusal for a value that cannot be read and for what this version cannot do.
+    """
     _refuse_unbuilt(options)
     _refuse_name(options["save"])
     device = options["device"]
     if not DEVICE.fullmatch(device):
         raise _bad("device", device, "cpu or cuda:N")
-    prompt = _whole("prompt", options["prompt"])
-    typical = options["typical_prompt"]
+    prompt = _prompt_tokens(options["prompt"], prompts)
     time_cap_min = _optional(options, "time_cap", _number)
     question = Question(
         model=options["model"],
         prompt_tokens=prompt,
-        typical_prompt_tokens=typical_prompt_tokens(prompt) if typical is None else _whole("typical_prompt", typical),
+        typical_prompt_tokens=_typical_tokens(options["typical_prompt"], prompt, prompts),
         answer_tokens=_whole("answer", options["answer"]),
         sequences=_whole("sequences", options["sequences"]),
         dtype=_one_of("dtype", options["dtype"], tuple(DTYPE_BYTES)),
@@ -74,9 +80,26 @@ def question_of(options: Mapping[str, Any]) -> Question:
         compare_anyway=options["compare_anyway"],
         depth=Depth(_one_of("depth", options["depth"], tuple(Depth))),
         time_cap_s=None if time_cap_min is None else 60 * time_cap_min,
+        prompts_sha256=prompts.own.sha256 if prompts else None,
     )
     refuse_nonsense(question)
     return question
+
+
+def _prompt_tokens(text: str | None, prompts: CountedPrompts | None) -> int:
+    if text is not None:
+        return _whole("prompt", text)
+    if prompts is None:
+        raise Refusal("bad_arguments", "The longest prompt is missing.", "Give --prompt, or --prompts with a file.")
+    return prompts.lengths.suggested_longest
+
+
+def _typical_tokens(text: str | None, prompt_tokens: int, prompts: CountedPrompts | None) -> int:
+    if text is not None:
+        return _whole("typical_prompt", text)
+    if prompts is None:
+        return typical_prompt_tokens(prompt_tokens)
+    return min(prompt_tokens, prompts.lengths.suggested_typical)
 
 
 def refuse_device(question: Question, devices: Sequence[Mapping[str, Any]]) -> None:

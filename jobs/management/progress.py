@@ -44,6 +44,10 @@ class Progress:
             self.stream.write(f"{CLEAR_LINE}  … {text}")
             self.stream.flush()
 
+    def say(self, text: str) -> None:
+        """A line that stays."""
+        self._line(text)
+
     def done(self) -> None:
         if self.going_on and self.stream.isatty():
             self.stream.write(CLEAR_LINE)

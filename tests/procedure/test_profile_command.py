@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from io import StringIO
 from typing import Any
@@ -43,6 +43,7 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], ask
         yield World(asked=question, record=record())
 
     monkeypatch.setattr(profile, "ProcessBench", bench)
+    monkeypatch.setattr(profile, "_reading", lambda *_: nullcontext())
     monkeypatch.setattr(profile, "_inspected", _inspected)
     monkeypatch.setattr(profile, "resolve_model", lambda text, **_: ModelSpec(kind=ModelKind.ARCHITECTURE, name=text))
     monkeypatch.setattr(profile.signal, "signal", lambda *_: None)

@@ -3,7 +3,8 @@
 import json
 import signal
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -15,8 +16,10 @@ from jobs.management.answering_command import FAILED, INTERRUPTED, AnsweringComm
 from jobs.management.profile_arguments import add_arguments, question_of, refuse_device
 from jobs.management.profile_text import answer_text
 from jobs.management.progress import Progress
+from jobs.management.prompts_file import CountedPrompts, read_prompts_file
 from jobs.procedure.events import Event, EventKind
 from jobs.procedure.measurement import Cancelled
+from jobs.procedure.own_prompts import OwnPrompts
 from jobs.procedure.question import Question
 from jobs.procedure.question_check import refuse_impossible
 from jobs.procedure.run import answer
@@ -25,6 +28,7 @@ from jobs.running.inspection import deaths_refused, inspect_model
 from jobs.running.kept_records import KeptRecords
 from jobs.running.model_source import resolve_model
 from jobs.running.process import MeasuringProcess
+from jobs.running.prompt_counting import count_prompts
 from jobs.sizing.model_spec import ModelSpec
 from jobs.sizing.record import InspectionRecord
 from jobs.sizing.refusal import Refusal
@@ -71,62 +75,91 @@ class Command(AnsweringCommand):
         add_arguments(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        question = question_of(options)
+        own = read_prompts_file(options["prompts"]) if options["prompts"] else None
+        question_of(options, prompts=own and CountedPrompts(own=own))  # every flag is read before the model is
         interrupt = Interrupt()
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, interrupt.set)
         progress = Progress(stream=sys.stderr)
         spec = resolve_model(options["model"], models_dir=settings.MODELS_DIR, any_folder=True)
         try:
-            record = _inspected(spec, question, interrupt, progress)
-            told = _answered(spec, question, record, interrupt, progress)
+            with _reading(spec, interrupt) as process:
+                prompts = _counted(spec, own, process, interrupt, progress) if own else None
+                question = question_of(options, prompts=prompts)
+                record = _inspected(spec, question, process, interrupt, progress)
+            told = _answered(spec, question, record, own, interrupt, progress)
         except Cancelled:
             progress.done()
             self.stderr.write("Stopped; the measuring process has ended.")
             sys.exit(INTERRUPTED)
         run_id = _kept(options["save"], spec, question, record, told) if options["save"] and not told.error else None
-        self._say(told, run_id, as_json=options["json"])
+        self._say(told, run_id, prompts, as_json=options["json"])
         if told.error:
             sys.exit(FAILED)
 
-    def _say(self, told: Told, run_id: int | None, *, as_json: bool) -> None:
+    def _say(self, told: Told, run_id: int | None, prompts: CountedPrompts | None, *, as_json: bool) -> None:
         if as_json:
-            self.stdout.write(json.dumps(_run_json(told, run_id)))
+            self.stdout.write(json.dumps(_run_json(told, run_id) | ({"prompts": prompts.as_json()} if prompts else {})))
         elif told.error:
             self.stderr.write(f"The run failed. {told.error['message']} {told.error['hint']}".rstrip())
         else:
             self.stdout.write(answer_text(told.stages))
 
 
-def _inspected(spec: ModelSpec, question: Question, interrupt: Interrupt, progress: Progress) -> InspectionRecord:
+@contextmanager
+def _reading(spec: ModelSpec, interrupt: Interrupt) -> Iterator[MeasuringProcess]:
+    """The process that reads the model: its tokenizer and its layers."""
+    with deaths_refused(spec), MeasuringProcess(python=settings.MEASURING_PYTHON, cancelled=interrupt) as process:
+        yield process
+
+
+def _counted(
+    spec: ModelSpec, own: OwnPrompts, process: MeasuringProcess, interrupt: Interrupt, progress: Progress
+) -> CountedPrompts:
+    progress.tell("counting the prompts' tokens")
+    lengths = count_prompts(spec, own.texts, process=process, cancelled=interrupt, tell=progress.tell)
+    prompts = CountedPrompts(own=own, lengths=lengths)
+    progress.done()
+    for line in prompts.lines():
+        progress.say(line)
+    return prompts
+
+
+def _inspected(
+    spec: ModelSpec, question: Question, process: MeasuringProcess, interrupt: Interrupt, progress: Progress
+) -> InspectionRecord:
     progress.tell("reading the model's layers")
     strategies = tuple(dict.fromkeys((BASELINE, *question.strategies)))
-    with deaths_refused(spec), MeasuringProcess(python=settings.MEASURING_PYTHON, cancelled=interrupt) as process:
-        refuse_device(question, process.hello["devices"])
-        inspect = partial(
-            inspect_model,
-            spec,
-            dtypes=(question.dtype,),
-            strategies=tuple(map(str, strategies)),
-            attention=question.attention,
-            cancelled=interrupt,
-            tell=progress.tell,
-            process=process,
-        )
-        record = KeptRecords(settings.RECORDS_DIR, python=settings.MEASURING_PYTHON).serve(
-            spec,
-            dtype=question.dtype,
-            strategies=strategies,
-            attention=question.attention,
-            inspect=inspect,
-            tell=progress.tell,
-        )
+    refuse_device(question, process.hello["devices"])
+    inspect = partial(
+        inspect_model,
+        spec,
+        dtypes=(question.dtype,),
+        strategies=tuple(map(str, strategies)),
+        attention=question.attention,
+        cancelled=interrupt,
+        tell=progress.tell,
+        process=process,
+    )
+    record = KeptRecords(settings.RECORDS_DIR, python=settings.MEASURING_PYTHON).serve(
+        spec,
+        dtype=question.dtype,
+        strategies=strategies,
+        attention=question.attention,
+        inspect=inspect,
+        tell=progress.tell,
+    )
     refuse_impossible(question, record)
     return record
 
 
 def _answered(
-    spec: ModelSpec, question: Question, record: InspectionRecord, interrupt: Interrupt, progress: Progress
+    spec: ModelSpec,
+    question: Question,
+    record: InspectionRecord,
+    own: OwnPrompts | None,
+    interrupt: Interrupt,
+    progress: Progress,
 ) -> Told:
     """A refusal before the model was loaded goes through; one after it is the run's failure."""
     told = Told()
@@ -134,6 +167,7 @@ def _answered(
         with ProcessBench(
             spec=spec,
             question=question,
+            prompts=own,
             cancelled=interrupt,
             tell=progress.tell,
             start=partial(MeasuringProcess, python=settings.MEASURING_PYTHON),
