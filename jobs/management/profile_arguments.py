@@ -11,6 +11,7 @@ from jobs.procedure.defaults import HEADROOM_PERCENT, strategies_for, typical_pr
 from jobs.procedure.question import Depth, Question
 from jobs.procedure.question_check import refuse_nonsense
 from jobs.sizing.refusal import Refusal
+from jobs.sizing.stored import AS_STORED, WEIGHTS
 from jobs.sizing.strategy import BASELINE, Strategy
 from jobs.sizing.units import DTYPE_BYTES, bytes_text, parse_size
 
@@ -34,7 +35,9 @@ def add_arguments(parser: CommandParser) -> None:
     parser.add_argument("--prompts", metavar="FILE", help="your own prompts, one JSON or text line each")
     parser.add_argument("--sequences", default="1", metavar="N", help="sequences at once")
     parser.add_argument("--dtype", default="bfloat16", help=", ".join(DTYPE_BYTES))
-    parser.add_argument("--weights", default="as-stored", help="as-stored")
+    parser.add_argument(
+        "--weights", default=AS_STORED, help=f"{', '.join(WEIGHTS)}: packed by bitsandbytes while they are loaded"
+    )
     parser.add_argument("--attention", default="sdpa", help=", ".join(ATTENTIONS))
     parser.add_argument("--device", default="cpu", help="cpu or cuda:N")
     parser.add_argument("--capacity", metavar="SIZE", help="280MiB, 24GiB; default: all of the device")
@@ -70,6 +73,7 @@ def question_of(options: Mapping[str, Any], *, prompts: CountedPrompts | None = 
         sequences=_whole("sequences", options["sequences"]),
         dtype=_one_of("dtype", options["dtype"], tuple(DTYPE_BYTES)),
         attention=_one_of("attention", options["attention"], ATTENTIONS),
+        weights=_one_of("weights", options["weights"], WEIGHTS),
         device=device,
         capacity_bytes=_optional(options, "capacity", _size),
         headroom_percent=_number("headroom", options["headroom"]),
@@ -124,10 +128,6 @@ def _refuse_name(name: str | None) -> None:
 
 
 def _refuse_unbuilt(options: Mapping[str, Any]) -> None:
-    if options["weights"] != "as-stored":
-        raise Refusal(
-            "not_supported", "Weights are measured as stored; bnb4 and bnb8 are not supported.", "Leave --weights out."
-        )
     if "," in options["device"]:
         raise Refusal("not_supported", "A model spread over several devices is not supported.", "Name one device.")
     if options["max_kl"] is not None:

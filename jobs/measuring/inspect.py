@@ -14,7 +14,7 @@ from jobs.measuring.meta_model import broken, build_config, config_fields, first
 from jobs.measuring.meta_subject import READ_DTYPE, Subject
 from jobs.measuring.meta_weights import parameters, weights_bytes
 from jobs.measuring.native_context import native_context
-from jobs.measuring.stored_weights import stored_weights
+from jobs.measuring.stored_weights import packed_on_the_fly, stored_weights
 from jobs.measuring.weight_source import draws_random_weights
 from jobs.sizing.budgets import refusal_of
 from jobs.sizing.model_spec import ModelSpec
@@ -120,6 +120,7 @@ class Inspection:
             refusals=strategy_refusals(subject.text_config, subject.layers),
             stored=stored_weights(spec, subject.config, model, unpacked_bytes, subject.new_model),
             random_weights=draws_random_weights(spec),
+            on_the_fly=packed_on_the_fly(spec, subject.config, unpacked_bytes, subject.new_model),
         )
 
     def _with_peaks(

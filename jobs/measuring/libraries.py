@@ -5,7 +5,20 @@ import platform
 import sys
 from importlib.metadata import PackageNotFoundError, version
 
-LIBRARIES = ("torch", "transformers", "optimum-quanto", "hqq", "accelerate", "safetensors", "tokenizers")
+LIBRARIES = (
+    "torch",
+    "transformers",
+    "optimum-quanto",
+    "hqq",
+    "accelerate",
+    "safetensors",
+    "tokenizers",
+    "bitsandbytes",
+    "optimum",
+    "gptqmodel",
+    "compressed-tensors",
+    "kernels",
+)
 
 
 def versions() -> dict[str, str]:

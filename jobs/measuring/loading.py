@@ -1,4 +1,5 @@
-"""A model from its spec: real weights from safetensors or GGUF, or an architecture's with random ones."""
+"""A model from its spec: real weights from safetensors or GGUF, or an architecture's with random ones; packed while
+they are loaded, where that is asked for."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from transformers import AutoConfig, AutoModelForCausalLM, GenerationConfig, Ggu
 from jobs.measuring.hub_source import hub_is_reachable
 from jobs.measuring.library_errors import LIBRARY_ERRORS
 from jobs.measuring.load_refusals import load_refusal
+from jobs.measuring.packed_weights import packed_from, packing_config, refuse_unloadable, settle_packed
 from jobs.measuring.random_weights import SEED, RepeatedDraws
 from jobs.measuring.stored_gguf import whole_gguf
 from jobs.measuring.stored_headers import folder_tensors, missing_weights
@@ -19,6 +21,7 @@ from jobs.measuring.weight_source import draws_random_weights, has_pickles, has_
 from jobs.measuring.weights import weights_bytes
 from jobs.sizing.model_spec import ModelKind, ModelSpec
 from jobs.sizing.refusal import Refusal
+from jobs.sizing.stored import AS_STORED
 from jobs.sizing.units import dtype_bytes
 
 DEFAULT_ATTENTION = "sdpa"
@@ -36,17 +39,32 @@ class LoadedModel:
     weights_bytes: int
     load_s: float
     random_weights: bool
+    weights: str = AS_STORED
 
 
-def load_model(spec: ModelSpec, *, dtype: str, device: str, attention: str, tell: Callable[[str], None]) -> LoadedModel:
-    """Raises Refusal: needs_remote_code, load_failed, gated, offline, … (docs/measuring-protocol.md)."""
+def load_model(
+    spec: ModelSpec,
+    *,
+    dtype: str,
+    device: str,
+    attention: str,
+    weights: str = AS_STORED,
+    tell: Callable[[str], None],
+) -> LoadedModel:
+    """weights: "as-stored", or "bnb4" or "bnb8": packed while they are loaded.
+
+    Raises Refusal: needs_remote_code, load_failed, packages_missing, needs_gpu, gated, offline, … (docs/refusals.md).
+    """
     refuse_foreign_attention(attention)
     dtype_bytes(dtype)
     started = perf_counter()
     try:
         random = uses_random_weights(spec)
+        refuse_unloadable(read_config(spec) if not spec.gguf_file else None, spec, weights=weights, device=device)
         tell("Drawing random weights." if random else "Loading the weights.")
-        model = (_random if random else _stored)(spec, dtype=dtype, device=device, attention=attention)
+        packing = packing_config(weights, dtype)
+        model = (_random if random else _stored)(spec, packing, dtype=dtype, device=device, attention=attention)
+        settle_packed(model)
     except LIBRARY_ERRORS as error:
         raise load_refusal(error, spec) from error
     # Parameters keep requires_grad, as from_pretrained leaves it: without it torch multiplies the last position with a
@@ -62,6 +80,7 @@ def load_model(spec: ModelSpec, *, dtype: str, device: str, attention: str, tell
         weights_bytes=weights_bytes(model),
         load_s=perf_counter() - started,
         random_weights=random,
+        weights=weights,
     )
 
 
@@ -94,15 +113,18 @@ def refuse_foreign_attention(attention: str) -> None:
         )
 
 
-def _random(spec: ModelSpec, *, dtype: str, device: str, attention: str) -> Any:
+def _random(spec: ModelSpec, packing: Any, *, dtype: str, device: str, attention: str) -> Any:
+    """Weights that are to be packed are drawn in CPU RAM: the device need not hold them unpacked."""
     config = read_config(spec)
     torch.manual_seed(SEED)
-    with torch.device(device), RepeatedDraws():
+    with torch.device("cpu" if packing else device), RepeatedDraws():
         model = AutoModelForCausalLM.from_config(config, dtype=getattr(torch, dtype), **_kernel(attention), **TRUSTED)
+    if packing:
+        return packed_from(model, packing, dtype=dtype, device=device, **_kernel(attention))
     return model.to(device)
 
 
-def _stored(spec: ModelSpec, *, dtype: str, device: str, attention: str) -> Any:
+def _stored(spec: ModelSpec, packing: Any, *, dtype: str, device: str, attention: str) -> Any:
     """Files are looked over first: what they lack, from_pretrained would draw at random."""
     if spec.kind is ModelKind.FOLDER and not spec.gguf_file:
         folder_tensors(spec.name, Path(spec.path or ""))
@@ -113,11 +135,12 @@ def _stored(spec: ModelSpec, *, dtype: str, device: str, attention: str) -> Any:
         use_safetensors=True,
         dtype=getattr(torch, dtype),
         **_kernel(attention),
+        **({"quantization_config": packing, "device_map": {"": device}} if packing else {}),
         output_loading_info=True,
     )
     if told["missing_keys"]:
         raise missing_weights(spec.name, sorted(told["missing_keys"]))
-    return model.to(device)
+    return model if packing else model.to(device)
 
 
 def _kernel(attention: str) -> dict[str, str]:

@@ -17,6 +17,7 @@ from jobs.measuring.stored_modules import fp8_bytes, mxfp4_bytes
 from jobs.sizing.model_spec import ModelKind, ModelSpec
 from jobs.sizing.record import StoredWeights
 from jobs.sizing.refusal import Refusal
+from jobs.sizing.stored import ON_THE_FLY, ON_THE_FLY_SOURCE
 
 FP8_METHODS = ("fp8", "mxfp8")
 MXFP4_TRITON = "3.4.0"  # without it and the package kernels, transformers unpacks MXFP4 on CUDA too
@@ -54,6 +55,29 @@ def stored_weights(
         dequantized=bool(fields.get("dequantize")) or method == "compressed-tensors",
         unpacked_on=_unpacked_on(method),
     )
+
+
+def packed_on_the_fly(
+    spec: ModelSpec, config: Any, unpacked_bytes: Mapping[str, int], build: Build
+) -> dict[str, StoredWeights]:
+    """How the weights would be if bitsandbytes packed them while they are loaded; empty where they are packed already
+    or nothing in the model is packed by it."""
+    if spec.gguf_file or quantization_fields(config) is not None:
+        return {}
+    found = {}
+    for name, fields in ON_THE_FLY.items():
+        sizes = {dtype: _sized("bitsandbytes", fields, build, dtype) for dtype in unpacked_bytes}
+        known = {dtype: size for dtype, (size, _) in sizes.items() if size is not None}
+        if any(known[dtype] < unpacked_bytes[dtype] for dtype in known):
+            found[name] = StoredWeights(
+                method="bitsandbytes",
+                bits=next(iter(sizes.values()))[1],
+                source=ON_THE_FLY_SOURCE,
+                file_bytes=None,
+                device_bytes=known,
+                dequantized=False,
+            )
+    return found
 
 
 def quantization_fields(config: Any) -> Mapping[str, Any] | None:

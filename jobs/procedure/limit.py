@@ -8,10 +8,12 @@ from jobs.procedure.answer_text import verdict_text
 from jobs.procedure.contexts import step_after
 from jobs.procedure.events import Event
 from jobs.procedure.evidence import Evidence, log
+from jobs.procedure.question import Question
 from jobs.procedure.recommend import is_provisional, recommend
 from jobs.procedure.snippet import generate_settings, snippet
 from jobs.procedure.strategy_limit import StrategyLimit, find_limit
 from jobs.procedure.verdict import Limiter
+from jobs.sizing.stored import AS_STORED
 from jobs.sizing.strategy import BASELINE, Strategy
 
 PREDICTED_MOST_TOKENS = 2**22
@@ -63,6 +65,7 @@ def _result(evidence: Evidence, limits: Sequence[StrategyLimit], chosen: Strateg
             device=question.device,
             random_weights=evidence.loaded.random_weights,
             gguf_file=evidence.loaded.environment.get("gguf_file"),
+            weights=question.weights,
         ),
         "holds_for": _holds_for(evidence, chosen),
     }
@@ -91,7 +94,11 @@ def _holds_for(evidence: Evidence, chosen: StrategyLimit) -> str:
     sequences = "1 sequence" if question.sequences == 1 else f"{question.sequences} sequences"
     transformers = evidence.record.versions.get("transformers", "this version")
     return (
-        f"transformers' generate(), this model revision ({question.model}), {question.dtype}, "
+        f"transformers' generate(), this model revision ({question.model}), {question.dtype}{_packed(question)}, "
         f"{chosen.strategy.label}, {sequences}, this device ({loaded.device.get('name', question.device)}) "
         f"and these library versions (transformers {transformers})"
     )
+
+
+def _packed(question: Question) -> str:
+    return "" if question.weights == AS_STORED else f" with weights packed as {question.weights}"

@@ -12,6 +12,7 @@ from jobs.procedure.measurement import Bench
 from jobs.procedure.question import Question
 from jobs.procedure.question_check import refuse_impossible
 from jobs.sizing.record import InspectionRecord
+from jobs.sizing.stored import with_weights
 
 Result = TypeVar("Result")
 
@@ -23,6 +24,7 @@ def answer(question: Question, record: InspectionRecord, bench: Bench) -> Iterat
     even a short context runs, and whatever the bench refuses. Cancelled goes through.
     """
     refuse_impossible(question, record)
+    record = with_weights(record, question.weights)
     yield _started(Stage.BUDGETS)
     evidence = yield from begin(question, record, bench)
     yield _finished(Stage.BUDGETS, (yield from budgets(evidence)))

@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+from jobs.sizing.stored import AS_STORED, ON_THE_FLY
 from jobs.sizing.strategy import GROUP_ELEMENTS, QUANTIZED_AXIS, RESIDUAL_TOKENS, CacheKind, Strategy
 
 TORCH_DTYPES = {"bfloat16": "torch.bfloat16", "float16": "torch.float16", "float32": "torch.float32"}
@@ -30,32 +31,50 @@ def snippet(
     device: str,
     random_weights: bool,
     gguf_file: str | None = None,
+    weights: str = AS_STORED,
 ) -> str:
     """Python that loads the model and answers with these settings. gguf_file: its file, by which the model is named or
-    which lies in the folder so named.
+    which lies in the folder so named. weights: "as-stored", or packed while they are loaded ("bnb4", "bnb8").
     """
     settings = generate_settings(strategy, answer_tokens)
     arguments = "".join(f"    {name}={_literal(value)},\n" for name, value in settings.items())
     yours = "  # measured as an architecture only: name your own model here" if random_weights else ""
     name = model if gguf_file is None else model.removesuffix(gguf_file).removesuffix("/") or "."
     file = "" if gguf_file is None else f", gguf_file={json.dumps(gguf_file)}"
-    unpacked = "" if gguf_file is None else ",\n    quantization_config=GgufConfig(dequantize=True)"
+    packing = _packing(weights, dtype) if gguf_file is None else "GgufConfig(dequantize=True)"
+    packed = f",\n    quantization_config={packing}" if packing else ""
+    on_device = f".to({json.dumps(device)})"
+    if weights != AS_STORED:  # packed on the device itself, and not to be moved
+        packed, on_device = f'{packed},\n    device_map={{"": {json.dumps(device)}}}', ""
     return (
         "import torch\n"
-        f"from transformers import AutoModelForCausalLM, AutoTokenizer{', GgufConfig' if gguf_file else ''}\n"
+        f"from transformers import AutoModelForCausalLM, AutoTokenizer{_import_of(packing)}\n"
         "\n"
         f"name = {json.dumps(name)}{yours}\n"
         f"tokenizer = AutoTokenizer.from_pretrained(name{file})\n"
         "model = AutoModelForCausalLM.from_pretrained(\n"
         f"    name{file}, dtype={TORCH_DTYPES.get(dtype, json.dumps(dtype))}, "
-        f"attn_implementation={json.dumps(attention)}{unpacked}\n"
-        f").to({json.dumps(device)})\n"
+        f"attn_implementation={json.dumps(attention)}{packed}\n"
+        f"){on_device}\n"
         f'inputs = tokenizer(prompt, return_tensors="pt").to({json.dumps(device)})\n'
         "output = model.generate(\n"
         "    **inputs,\n"
         f"{arguments}"
         ")\n"
     )
+
+
+def _packing(weights: str, dtype: str) -> str:
+    """transformers' configuration that packs the weights while they are loaded; empty for weights as stored."""
+    if weights == AS_STORED:
+        return ""
+    options = [f"{name}={_literal(value)}" for name, value in ON_THE_FLY[weights].items()]
+    computed = [f"bnb_4bit_compute_dtype={TORCH_DTYPES[dtype]}"] if weights == "bnb4" else []
+    return f"BitsAndBytesConfig({', '.join(options + computed)})"
+
+
+def _import_of(packing: str) -> str:
+    return f", {packing.partition('(')[0]}" if packing else ""
 
 
 def _implementation(strategy: Strategy) -> str:

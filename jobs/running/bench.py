@@ -128,6 +128,7 @@ class ProcessBench:
             dtype=self._question.dtype,
             device=self._question.device,
             attention=self._question.attention,
+            weights=self._question.weights,
             prompts=self._prompts and self._prompts.for_load(),
         )
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 JOBS = Path(__file__).parents[1]
 MAKERS = "measuring/*.py"
-MEANINGS = tuple(f"sizing/{name}.py" for name in ("record", "kv", "layer_bytes", "offloaded", "quantized"))
+MEANINGS = tuple(f"sizing/{name}.py" for name in ("record", "kv", "layer_bytes", "offloaded", "quantized", "stored"))
 """A pass's working memory is what is left of its peak beside the cache as these reckon it."""
 
 

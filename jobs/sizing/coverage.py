@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from jobs.sizing.budgets import refusal_of
-from jobs.sizing.record import InspectionRecord, PeakRung, Phase
+from jobs.sizing.record import InspectionRecord, PeakRung, Phase, StoredWeights
 from jobs.sizing.strategy import Strategy
 from jobs.sizing.units import dtype_bytes
 from jobs.sizing.working import rung_name
@@ -55,16 +55,21 @@ def together(kept: InspectionRecord, fresh: InspectionRecord) -> InspectionRecor
     if (kept.config_hash, kept.versions) != (fresh.config_hash, fresh.versions):
         return fresh
     rungs = {_key(rung): rung for rung in (*kept.rungs, *fresh.rungs)}
-    stored = fresh.stored
-    if stored is not None and kept.stored is not None:
-        stored = replace(stored, device_bytes={**kept.stored.device_bytes, **stored.device_bytes})
     return replace(
         fresh,
         rungs=tuple(rungs.values()),
         weights_bytes={**kept.weights_bytes, **fresh.weights_bytes},
         refusals={**kept.refusals, **fresh.refusals},
-        stored=stored,
+        stored=fresh.stored and _stored_together(kept.stored, fresh.stored),
+        on_the_fly={
+            name: _stored_together(kept.on_the_fly.get(name), stored) for name, stored in fresh.on_the_fly.items()
+        },
     )
+
+
+def _stored_together(kept: StoredWeights | None, fresh: StoredWeights) -> StoredWeights:
+    before = kept.device_bytes if kept is not None else {}
+    return replace(fresh, device_bytes={**before, **fresh.device_bytes})
 
 
 def _key(rung: PeakRung) -> tuple[object, ...]:

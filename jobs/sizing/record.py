@@ -1,7 +1,7 @@
 """What one pass over a model on the meta device found: the data that sizing is arithmetic over."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -113,7 +113,8 @@ class StoredWeights:
     method: "fp8", "mxfp4", "bitsandbytes", "gptq", "awq", "gguf", …
     bits: of one packed weight; None where only the method is known, so that device_bytes are those of the files or,
     without files, of the compute precision.
-    source: what told it: "safetensors" (the files' headers), "quantization_config" or "gguf".
+    source: what told it: "safetensors" (the files' headers), "quantization_config" or "gguf"; "on_the_fly" where the
+    files hold plain floats, or nothing, and loading packs them.
     file_bytes: the tensors in the files; None where there are no files.
     device_bytes: by compute precision, what they take on the device once loaded.
     dequantized: whether loading turns them into the compute precision, so that packing saves nothing on the device.
@@ -139,6 +140,8 @@ class InspectionRecord:
     refusals: strategy name -> the reason that this model cannot take it.
     versions: the libraries that the record came from; config_hash: SHA-256 of the config's canonical JSON.
     stored: how the weights are packed; None where they are not.
+    on_the_fly: by name ("bnb4", "bnb8"), how they would be were they packed while they are loaded; empty where that
+    cannot be done (jobs.sizing.stored.with_weights).
     random_weights: whether a run of this model draws them, as for an architecture alone: then nothing is packed.
     """
 
@@ -156,6 +159,7 @@ class InspectionRecord:
     refusals: Mapping[str, str]
     stored: StoredWeights | None = None
     random_weights: bool = False
+    on_the_fly: Mapping[str, StoredWeights] = field(default_factory=dict)
 
     @cached_property
     def ladders(self) -> Mapping[LadderKind, Ladders]:
@@ -178,6 +182,7 @@ class InspectionRecord:
         fields["layers"] = tuple(_layer_group(row) for row in data["layers"])
         fields["rungs"] = tuple(PeakRung(**{**row, "phase": Phase(row["phase"])}) for row in data["rungs"])
         fields["stored"] = _stored(data["stored"]) if data.get("stored") else None
+        fields["on_the_fly"] = {name: _stored(row) for name, row in data.get("on_the_fly", {}).items()}
         return cls(**fields)
 
 

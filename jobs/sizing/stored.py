@@ -1,11 +1,37 @@
-"""How a model's weights are stored, as an answer and as a sentence."""
+"""How a model's weights are stored, as an answer and as a sentence; and packed while they are loaded, where asked."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from jobs.sizing.budgets import weights_bytes
 from jobs.sizing.record import InspectionRecord
+from jobs.sizing.refusal import Refusal
 from jobs.sizing.units import bytes_text
+
+AS_STORED = "as-stored"
+ON_THE_FLY: Mapping[str, Mapping[str, Any]] = {
+    "bnb4": {"load_in_4bit": True, "bnb_4bit_quant_type": "nf4"},
+    "bnb8": {"load_in_8bit": True},
+}
+"""Name -> arguments of transformers' BitsAndBytesConfig; 4 bits compute in the compute precision besides."""
+WEIGHTS = (AS_STORED, *ON_THE_FLY)
+ON_THE_FLY_SOURCE = "on_the_fly"
+
+
+def with_weights(record: InspectionRecord, weights: str) -> InspectionRecord:
+    """The record of the model with its weights so ("as-stored", "bnb4", "bnb8"); raises Refusal("bad_weights")."""
+    if weights == AS_STORED:
+        return record
+    if weights not in record.on_the_fly:
+        packed = "are packed already" if record.stored else "cannot be packed so"
+        raise Refusal(
+            "bad_weights",
+            f"The weights of “{record.model}” {packed}{f', as {record.stored.method}' if record.stored else ''}; "
+            "bitsandbytes packs plain ones while they are loaded.",
+            "Take the weights as they are stored.",
+        )
+    return replace(record, stored=record.on_the_fly[weights])
 
 
 def stored_json(record: InspectionRecord, dtype: str) -> dict[str, Any] | None:
@@ -25,7 +51,10 @@ def stored_json(record: InspectionRecord, dtype: str) -> dict[str, Any] | None:
 
 
 def stays_packed(record: InspectionRecord, device: str) -> bool:
-    """Whether a run on this device ("cpu", "cuda:0") holds the weights as they are stored: not where it draws them."""
+    """Whether a run on this device ("cpu", "cuda:0") holds the weights as they are stored: not where it draws them,
+    unless they are packed once drawn."""
+    if record.stored is not None and record.stored.source == ON_THE_FLY_SOURCE:
+        return True
     unpacked_on = record.stored.unpacked_on if record.stored else ()
     return not record.random_weights and device.partition(":")[0] not in unpacked_on
 

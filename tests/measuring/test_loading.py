@@ -76,7 +76,11 @@ def test_packed_weights_whose_package_is_not_here_say_which_to_install(tiny: Tin
     spec = folder_with(tmp_path, SMALL | {"quantization_config": {"quant_method": "awq", "bits": 4, "group_size": 64}})
     save_file({}, str(tmp_path / "model.safetensors"))
     refusal = refused(tiny, spec)
-    assert (refusal.code, "gptqmodel" in refusal.message, "Install" in refusal.hint) == ("load_failed", True, True)
+    assert (refusal.code, "gptqmodel" in refusal.message, "pip install" in refusal.hint) == (
+        "packages_missing",
+        True,
+        True,
+    )
 
 
 def test_a_folder_whose_files_are_cut_off_or_lack_a_tensor_is_not_loaded(tiny: Tiny, tmp_path: Path) -> None:

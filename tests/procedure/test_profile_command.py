@@ -157,7 +157,7 @@ def test_on_a_gpu_offloading_is_among_the_defaults(run: Run, asked: list[Questio
         (["--depth", "deep"], "bad_depth"),
         (["--time-cap", "0"], "bad_time_cap"),
         (["--strategies", "quantized:hqq:3"], "unknown_strategy"),
-        (["--weights", "bnb4"], "not_supported"),
+        (["--weights", "bnb3"], "bad_weights"),
         (["--device", "cuda:0,cuda:1"], "not_supported"),
         (["--max-kl", "0.1"], "not_supported"),
         (["--no-such-flag"], "bad_arguments"),

@@ -67,3 +67,26 @@ def test_an_architecture_only_says_to_name_ones_own_model() -> None:
         random_weights=True,
     )
     assert "name your own model here" in text
+
+
+@pytest.mark.parametrize(
+    ("weights", "packing"),
+    [
+        ("bnb4", {"load_in_4bit": True, "bnb_4bit_quant_type": "nf4", "bnb_4bit_compute_dtype": "torch.float16"}),
+        ("bnb8", {"load_in_8bit": True}),
+    ],
+)
+def test_weights_packed_while_loaded_are_packed_so_again_on_the_same_device(
+    weights: str, packing: dict[str, Any]
+) -> None:
+    usual: dict[str, Any] = {"answer_tokens": 1, "dtype": "float16", "attention": "sdpa", "device": "cuda:1"}
+    text = snippet(Strategy(), model="org/name", random_weights=False, weights=weights, **usual)
+    calls = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)]
+    config = next(call for call in calls if isinstance(call.func, ast.Name) and call.func.id == "BitsAndBytesConfig")
+    said = {word.arg: ast.unparse(word.value) for word in config.keywords}
+    assert said == {
+        name: value if isinstance(value, str) and "." in value else repr(value) for name, value in packing.items()
+    }
+    assert "import AutoModelForCausalLM, AutoTokenizer, BitsAndBytesConfig\n" in text
+    assert 'device_map={"": "cuda:1"}' in text
+    assert ").to(" not in text.partition("inputs =")[0]
