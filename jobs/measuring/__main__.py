@@ -23,17 +23,16 @@ def main() -> None:
 
 def answer(lines: TextIO, answers: Answers) -> None:
     """torch and transformers are imported here: after the parent is bound and the streams are apart."""
-    from jobs.measuring.cuda_memory import used_before_bytes
-
-    used_before = used_before_bytes()
+    from jobs.measuring.cuda_cards import CudaCards
     from jobs.measuring.devices import devices
     from jobs.measuring.libraries import versions
 
     answers.hello({"pid": os.getpid(), "versions": versions(), "devices": devices()})
     be_quiet()
+    from jobs.measuring.nvml import Nvml
     from jobs.measuring.requests import Requests
 
-    requests = Requests(answers, used_before_bytes=used_before)
+    requests = Requests(answers, CudaCards(Nvml.opened()))
     for request in requests_in(lines):
         answers.begin(request.get("id"))
         try:

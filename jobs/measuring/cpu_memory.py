@@ -42,6 +42,9 @@ class CpuMemory:
         self._resident_bytes = 0
         self._with_onednn = bool(torch.backends.mkldnn.enabled)
 
+    def begin(self) -> None:
+        """A new point; nothing is kept from one pass to the next."""
+
     def settle(self) -> None:
         """Give back what is free: small blocks kept in the heap make a point read up to 3 MiB low."""
         gc.collect()
@@ -55,6 +58,10 @@ class CpuMemory:
     def peak_bytes(self) -> int:
         """The most since `start`, weights included."""
         return self._weights_bytes + max(0, status_bytes("VmHWM") - self._resident_bytes)
+
+    def host_bytes(self, cache_bytes: int) -> int:
+        """CPU RAM of a cache beside the device's memory: here they are one."""
+        return 0
 
     def is_sound(self) -> bool:
         """Whether torch still uses oneDNN: a refused allocation makes it turn that off, in silence, for good."""

@@ -23,6 +23,8 @@ class Memory(Protocol):
 
     def peak_bytes(self) -> int: ...
 
+    def host_bytes(self, cache_bytes: int) -> int: ...
+
     def synchronise(self) -> None: ...
 
 
@@ -108,7 +110,7 @@ def _pass(reading: _Reading, clock: TokenClock, memory: Memory) -> Pass:
     kv_bytes = host_bytes = None
     if reading.cache is not None:
         kv_bytes = used_bytes(reading.cache, on=memory.kind)
-        host_bytes = 0 if memory.kind == "cpu" else used_bytes(reading.cache, on="cpu")
+        host_bytes = 0 if memory.kind == "cpu" else memory.host_bytes(used_bytes(reading.cache, on="cpu"))
     at_prefill = peak_bytes == reading.prefill_peak_bytes
     return Pass(
         peak_bytes=peak_bytes,

@@ -69,7 +69,8 @@ class Measurer:
             too_heavy = weights_do_not_fit(weights_bytes=self.loaded.weights_bytes, capacity_bytes=ask.capacity_bytes)
             return Measured(measurement=_without_figures(ask, too_heavy.outcome, too_heavy.code, too_heavy.message))
         point = self._point(ask, enforce=enforce, tell=tell)
-        failure = self._run(point)
+        self.memory.begin()
+        failure = self._again_if_tainted(point, self._run(point))
         self._let_go(tell)
         return _measured(point, failure)
 
@@ -108,6 +109,16 @@ class Measurer:
         if peak_bytes > point.ask.capacity_bytes:
             return peak_above_capacity(peak_bytes=peak_bytes, capacity_bytes=point.ask.capacity_bytes)
         return None
+
+    def _again_if_tainted(self, point: Point, failure: Failure | None) -> Failure | None:
+        """Once: what another process took of the device is not this model's. A second taint stays with the point."""
+        taint = self.memory.tainted()
+        if taint is None or (failure and failure.restart):
+            return failure
+        point.tell(f"{taint} Measuring it again.")
+        point.passes.clear()
+        self.memory.begin()
+        return self._run(point)
 
     def _let_go(self, tell: Callable[[str], None]) -> None:
         """Drop what a point leaves: some models keep the last static cache on themselves."""
@@ -183,6 +194,7 @@ def _measured(point: Point, failure: Failure | None) -> Measured:
         outcome=failure.outcome if failure else Outcome.OK,
         error=failure.error if failure else None,
         settings=_settings(point),
+        tainted=point.memory.tainted(),
         **(_figures(point) if point.passes else {}),
     )
     return Measured(measurement=measurement, restart=bool(failure and failure.restart))
@@ -206,7 +218,6 @@ def _figures(point: Point) -> dict[str, Any]:
         "repeats": len(passes),
         "spread": _spread(one.decode_tokens_per_s for one in passes),
         **point.memory.figures(),
-        "tainted": point.memory.tainted(),
     }
 
 

@@ -5,12 +5,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-import torch
-
 from jobs.measuring.applicable import families
 from jobs.measuring.config_hash import config_hash
 from jobs.measuring.cpu_memory import CpuMemory
-from jobs.measuring.cuda_memory import CudaMemory, context_bytes
+from jobs.measuring.cuda_cards import CudaCards
+from jobs.measuring.cuda_memory import CudaMemory
 from jobs.measuring.devices import device as device_called
 from jobs.measuring.environment import environment
 from jobs.measuring.loading import LoadedModel, load_model
@@ -38,9 +37,9 @@ class Requests:
     texts: the team's own prompts that the model was loaded with; none where random tokens are measured.
     """
 
-    def __init__(self, answers: Answers, *, used_before_bytes: Mapping[str, int]) -> None:
+    def __init__(self, answers: Answers, cards: CudaCards) -> None:
         self._answers = answers
-        self._used_before_bytes = used_before_bytes
+        self._cards = cards
         self.texts: tuple[str, ...] = ()
         self._measurer: Measurer | None = None
         self._inspection: Inspection | None = None
@@ -98,13 +97,14 @@ class Requests:
         loaded = load_model(
             spec,
             dtype=request["dtype"],
-            device=device["device"],
+            device="cpu" if device["kind"] == "cpu" else self._open(device, request["dtype"]),
             attention=request["attention"],
             tell=self._answers.tell,
         )
         team = TeamPrompts(loaded.model.config, own.ids, file_sha256=prompts["sha256"]) if own else None
         self._measurer = Measurer(loaded, self._memory(loaded), team)
         about = {"prompts": own.told | {"sha256": prompts["sha256"]}} if own else {}
+        about |= {} if loaded.device == "cpu" else self._cards.environment(device)
         self._answers.result(asdict(_loaded(loaded, device, spec, about)))
         return False
 
@@ -128,15 +128,14 @@ class Requests:
         self._answers.result({"quanto": why_not_quanto() or True, "applicable": families(device=device)})
         return False
 
+    def _open(self, device: Mapping[str, Any], dtype: str) -> str:
+        """torch's names of the device's cards, once they are free."""
+        return self._cards.open(device, dtype=dtype, tell=self._answers.tell)
+
     def _memory(self, loaded: LoadedModel) -> CpuMemory | CudaMemory:
         if loaded.device == "cpu":
             return CpuMemory(weights_bytes=loaded.weights_bytes)
-        before = self._used_before_bytes.get(_uuid(loaded.device))
-        return CudaMemory(device=loaded.device, context_bytes=context_bytes(loaded.device, used_before_bytes=before))
-
-
-def _uuid(device: str) -> str:
-    return f"GPU-{torch.cuda.get_device_properties(torch.device(device)).uuid}"
+        return self._cards.memory(loaded.model)
 
 
 def _loaded(loaded: LoadedModel, device: Mapping[str, Any], spec: ModelSpec, about: dict[str, Any]) -> Loaded:

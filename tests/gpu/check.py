@@ -16,11 +16,13 @@ from typing import Any
 import torch
 
 from jobs.measuring.cpu_memory import CpuMemory
-from jobs.measuring.cuda_memory import CudaMemory, context_bytes, device_used_bytes, used_before_bytes
+from jobs.measuring.cuda_cards import CudaCards
+from jobs.measuring.cuda_memory import CudaMemory
 from jobs.measuring.devices import device as device_called
 from jobs.measuring.libraries import versions
 from jobs.measuring.loading import LoadedModel, load_model
 from jobs.measuring.measure import Measurer
+from jobs.measuring.nvml import Nvml
 from jobs.measuring.outcomes import failure_of
 from jobs.procedure.measurement import Ask, Measurement, Outcome
 from jobs.sizing.model_spec import ModelKind, ModelSpec
@@ -72,7 +74,11 @@ class Check:
         config = MID_SIZE if self.kind == "cuda" else TINY
         heads, width = config["num_key_value_heads"], config["head_dim"]
         self.token_bytes = config["num_hidden_layers"] * heads * 2 * width * BFLOAT16
-        before = used_before_bytes()
+        self.device = device_called(device) or {}
+        self.whole_bytes = int(self.device["capacity_bytes"])
+        cards = CudaCards(Nvml.opened())
+        if self.kind == "cuda":
+            cards.open(self.device, dtype="bfloat16", tell=say)
         self.loaded = load_model(
             ModelSpec(kind=ModelKind.ARCHITECTURE, name="check", config=config),
             dtype="bfloat16",
@@ -80,11 +86,8 @@ class Check:
             attention="sdpa",
             tell=say,
         )
-        self.memory = _memory(self.loaded, before)
+        self.memory = _memory(self.loaded, cards)
         self._measurer = Measurer(self.loaded, self.memory)
-        found = device_called(device) or {}
-        self.whole_bytes = int(found["capacity_bytes"])
-        self.device = found
 
     def run(self) -> None:
         for prompt_tokens in PROMPTS[self.kind]:
@@ -147,20 +150,13 @@ class Check:
     def _row(self, name: str, holds: bool, measured: Any) -> None:
         device_wide = {"allocated_peak_bytes": self.memory.peak_bytes()}
         if isinstance(self.memory, CudaMemory) and not name.startswith("an assert"):
-            device_wide |= {
-                "reserved_peak_bytes": self.memory.peak_reserved_bytes(),
-                "device_used_bytes": device_used_bytes(self.loaded.device),
-            }
+            device_wide |= self.memory.figures()
         self.rows.append({"name": name, "holds": holds, "measured": measured, **device_wide})
         say(f"{'holds' if holds else 'FAILS'}: {name}")
 
 
-def _memory(loaded: LoadedModel, before: dict[str, int]) -> CpuMemory | CudaMemory:
-    if loaded.device == "cpu":
-        return CpuMemory(weights_bytes=loaded.weights_bytes)
-    uuid = f"GPU-{torch.cuda.get_device_properties(torch.device(loaded.device)).uuid}"
-    context = context_bytes(loaded.device, used_before_bytes=before.get(uuid))
-    return CudaMemory(device=loaded.device, context_bytes=context)
+def _memory(loaded: LoadedModel, cards: CudaCards) -> CpuMemory | CudaMemory:
+    return CpuMemory(weights_bytes=loaded.weights_bytes) if loaded.device == "cpu" else cards.memory(loaded.model)
 
 
 def say(message: str) -> None:
