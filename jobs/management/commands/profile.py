@@ -76,7 +76,7 @@ class Command(AnsweringCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         own = read_prompts_file(options["prompts"]) if options["prompts"] else None
-        question_of(options, prompts=own and CountedPrompts(own=own))  # every flag is read before the model is
+        question_of(options, prompts=CountedPrompts(own=own) if own else None)  # all flags, before the model is read
         interrupt = Interrupt()
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, interrupt.set)
