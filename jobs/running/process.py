@@ -5,6 +5,7 @@ The kernel kills it when the thread that started it ends, so start it in a threa
 
 import json
 import os
+import re
 import selectors
 import signal
 import subprocess
@@ -19,6 +20,7 @@ from typing import IO, Any, cast
 
 from jobs.procedure.measurement import Cancelled
 from jobs.running.environment import measuring_environment
+from jobs.running.secrets import Secrets
 from jobs.sizing.refusal import Refusal
 
 ROOT = Path(__file__).parents[2]
@@ -27,6 +29,7 @@ POLL_S = 0.2
 HELLO_PATIENCE_S = 180.0
 LAST_WORDS_LINES = 40
 READ_BYTES = 65536
+LINE_ENDS = re.compile(rb"[\r\n]")
 BURIAL_S = 10.0
 BURIAL_POLL_S = 0.01
 
@@ -69,14 +72,18 @@ class MeasuringProcess:
         environment: Mapping[str, str] | None = None,
         python: str = sys.executable,
         module: str = MODULE,
+        cards: Mapping[str, str] | None = None,
         cancelled: Callable[[], bool] = lambda: False,
     ) -> None:
-        self._environment = measuring_environment(os.environ if environment is None else environment, python=python)
+        given = os.environ if environment is None else environment
+        self._environment = measuring_environment(given, python=python, cards=cards or {})
         self._command = [python, "-m", module, "--parent", str(os.getpid())]
         self._cancelled_at_start = cancelled
         self._requests = 0
         self._buried = False
         self._unread = b""
+        self._secrets = Secrets(self._environment)
+        self._unended_words = b""
         self._last_words: deque[str] = deque(maxlen=LAST_WORDS_LINES)
         self.hello: dict[str, Any] = {}
 
@@ -117,8 +124,9 @@ class MeasuringProcess:
 
     @property
     def last_words(self) -> str:
-        """The end of its standard error."""
-        return "\n".join(self._last_words)
+        """The end of its standard error, without secrets."""
+        unended = self._unended_words.decode(errors="replace")
+        return self._secrets.hidden_in("\n".join([*self._last_words, unended] if unended else self._last_words))
 
     def request(
         self,
@@ -195,7 +203,7 @@ class MeasuringProcess:
             if not self._read(POLL_S):
                 raise self._death()
         line, _, self._unread = self._unread.partition(b"\n")
-        return dict(json.loads(line))
+        return dict(self._secrets.hidden_from(json.loads(line)))
 
     def _read(self, wait_s: float) -> bool:
         """Take what has come, within `wait_s`; False at the end of its answers."""
@@ -207,7 +215,7 @@ class MeasuringProcess:
                     return False
                 self._unread += data
             elif data:
-                self._last_words.extend(data.decode(errors="replace").splitlines())
+                self._hear(data)
             else:
                 self._selector.unregister(stream)
         return True
@@ -229,7 +237,12 @@ class MeasuringProcess:
     def _hear_last_words(self) -> None:
         with suppress(BlockingIOError):
             while data := os.read(self._stderr.fileno(), READ_BYTES):
-                self._last_words.extend(data.decode(errors="replace").splitlines())
+                self._hear(data)
+
+    def _hear(self, data: bytes) -> None:
+        """Whole lines: a secret may be cut in two by what is read at once."""
+        *lines, self._unended_words = LINE_ENDS.split(self._unended_words[-READ_BYTES:] + data)
+        self._last_words.extend(line.decode(errors="replace") for line in lines if line)
 
     @property
     def _stdin(self) -> IO[bytes]:

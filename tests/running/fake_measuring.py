@@ -4,6 +4,7 @@
 `python -m tests.running.fake_measuring --parent PID`; faults: see FAULTS. The peak it reports is the answer's tokens.
 """
 
+import hashlib
 import json
 import os
 import signal
@@ -21,6 +22,9 @@ LOADED = {
     "device": {"device": "cpu", "name": "fake", "kind": "cpu", "capacity_bytes": 1000},
     "environment": {},
 }
+LEAKED_BYTES = 50 * 2**20
+MEASURED: list[Any] = []
+"""Of this process: a leak is told before any measurement but the first."""
 
 
 def say(request_id: Any, event: str, **fields: Any) -> None:
@@ -40,6 +44,21 @@ def forever() -> None:
         time.sleep(1)
 
 
+def quote(request_id: Any) -> None:
+    """As libraries do: what the process was given in confidence, in every way that it can speak."""
+    token, proxy = os.environ["HF_TOKEN"], os.environ["HTTPS_PROXY"]
+    text = (
+        f"407 from {proxy} for https://cdn.example/x?Signature=abc%2Fdef&Expires=1 with Authorization: Bearer {token}"
+    )
+    say(request_id, "progress", message=text)
+    sys.stderr.write(f"Traceback: {token[:5]}")
+    sys.stderr.flush()
+    say(request_id, "progress", message=f"{token} alone")
+    sys.stderr.write(f"{token[5:]} was cut in two\n{text}\n")
+    sys.stderr.flush()
+    say(request_id, "error", error={"code": "load_failed", "message": text, "hint": proxy})
+
+
 FAULTS = {
     "segfault": lambda enforce: die_by(signal.SIGSEGV),
     "segfault under the limit": lambda enforce: die_by(signal.SIGSEGV) if enforce else None,
@@ -48,6 +67,13 @@ FAULTS = {
     "hang": lambda enforce: forever(),
     "exit": lambda enforce: sys.exit(3),
 }
+
+SPENT: dict[str, dict[str, Any]] = {
+    "restart": {},
+    "refused": {"outcome": "out_of_memory", "error": {"code": "out_of_memory", "message": "refused"}},
+    "device assert": {"outcome": "failed", "error": {"code": "device_assert", "message": "asserted"}},
+}
+"""After these the process asks to be replaced."""
 
 
 def measurement(ask: dict[str, Any]) -> dict[str, Any]:
@@ -72,15 +98,24 @@ def answer(request: dict[str, Any]) -> None:
     if do == "load":
         say(request_id, "progress", message="loading")
         FAULTS.get(request["dtype"], lambda enforce: None)(False)
-        say(request_id, "result", data=LOADED)
+        say(request_id, "result", data=LOADED | {"environment": {"threads": os.environ.get("OMP_NUM_THREADS")}})
     elif do == "environment":
         say(request_id, "result", data=dict(os.environ))
+    elif do == "digests":
+        digests = {name: hashlib.sha256(value.encode()).hexdigest() for name, value in os.environ.items()}
+        say(request_id, "result", data=digests)
+    elif do == "quote":
+        quote(request_id)
     elif do == "refuse":
         say(request_id, "error", error={"code": "gated", "message": "No.", "hint": "Ask."})
+    elif do == "measure" and request["stage"] == "leak" and MEASURED:
+        say(request_id, "result", data={"leaked_bytes": LEAKED_BYTES}, restart=True)
     elif do == "measure":
+        MEASURED.append(request_id)
         if request["stage"] in FAULTS:
             FAULTS[request["stage"]](request["enforce"])
-        say(request_id, "result", data=measurement(request), restart=request["stage"] == "restart")
+        data = measurement(request) | SPENT.get(request["stage"], {})
+        say(request_id, "result", data=data, restart=request["stage"] in SPENT)
     elif do in FAULTS:
         FAULTS[do](True)
 
