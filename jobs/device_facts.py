@@ -16,7 +16,7 @@ def device_facts(
 ) -> DeviceFacts:
     """The processor's model and the machine's memory; of a graphics processor its kind, until it is asked."""
     if device != "cpu":
-        return {"kind": "cuda", "device_name": f"GPU {device.removeprefix('cuda:')}", "capacity_bytes": 0}
+        return {"kind": "cuda", "device_name": f"GPU {device.replace('cuda:', '')}", "capacity_bytes": 0}
     name = _field(cpuinfo, "model name") or platform.processor() or platform.machine()
     memory_kib = (_field(meminfo, "MemTotal") or "0 kB").split()[0]
     return {"kind": "cpu", "device_name": name, "capacity_bytes": int(memory_kib) * 1024}

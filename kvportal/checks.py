@@ -12,7 +12,7 @@ from django.core.checks import CheckMessage, Error, Tags, register
 from django.core.checks import Warning as Advice
 
 REDIS_SCHEMES = {"", "redis", "rediss", "unix"}
-DEVICE = re.compile(r"cpu|cuda:\d{1,2}")
+DEVICE = re.compile(r"cpu|cuda:\d{1,2}(,cuda:\d{1,2})*")
 LEAST_SECRET_CHARACTERS = 50
 LOOPBACK = {"127.0.0.1", "::1", "localhost"}
 
@@ -55,7 +55,7 @@ def devices(**_: Any) -> list[CheckMessage]:
     return [
         Error(
             f"“{name[:40]}” is not a device.",
-            hint="Write cpu or cuda:N in DEVICES and KVPORTAL_DEVICE, or leave them out.",
+            hint="Write cpu, cuda:N or cuda:0+cuda:1 in DEVICES and KVPORTAL_DEVICE, or leave them out.",
             id="kvportal.E003",
         )
         for name in named

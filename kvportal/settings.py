@@ -14,12 +14,12 @@ SECRET_KEY = secret_key(DATA_DIR)
 DEBUG = env.bool("DEBUG", default=False)
 HOST = env.str("HOST", default="127.0.0.1")
 PORT = number("PORT", default=8000)
-DEVICES = [name.strip() for name in env.list("DEVICES", default=[])]
+DEVICES = [name.strip().replace("+", ",") for name in env.list("DEVICES", default=[])]
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["127.0.0.1", "localhost", "[::1]"])
 CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
 FORWARDED_ALLOW_IPS = env.str("FORWARDED_ALLOW_IPS", default="").strip()
 METRICS_TOKEN = env.str("METRICS_TOKEN", default="")
-KVPORTAL_DEVICE = env.str("KVPORTAL_DEVICE", default="")  # a Celery worker's device: "cpu" or "cuda:N"
+KVPORTAL_DEVICE = env.str("KVPORTAL_DEVICE", default="").replace("+", ",")  # "cpu", "cuda:0" or "cuda:0,cuda:1"
 WORKER_HOST = env.str("WORKER_HOST", default="")  # a worker's machine by name, where the host name changes
 MEASURING_PYTHON = env.str("MEASURING_PYTHON", default="") or sys.executable  # whose transformers is measured
 
@@ -144,6 +144,10 @@ CONTENT_SECURITY_POLICY = {
         "frame-ancestors": [NONE],
     },
 }
+
+# A file of prompts is read in memory up to its bound; what comes with it in a form is small.
+FILE_UPLOAD_HANDLERS = ["jobs.web.uploads.BoundedUpload"]
+FILE_UPLOAD_MAX_MEMORY_SIZE = 10 * 2**20
 
 STATIC_URL = "/static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]

@@ -10,13 +10,14 @@ from jobs.management.prompts_file import CountedPrompts
 from jobs.procedure.defaults import HEADROOM_PERCENT, strategies_for, typical_prompt_tokens
 from jobs.procedure.question import Depth, Question
 from jobs.procedure.question_check import refuse_nonsense
+from jobs.procedure.several_cards import card_names, device_of
 from jobs.sizing.refusal import Refusal
 from jobs.sizing.stored import AS_STORED, WEIGHTS
 from jobs.sizing.strategy import BASELINE, Strategy
 from jobs.sizing.units import DTYPE_BYTES, bytes_text, parse_size
 
 ATTENTIONS = ("sdpa", "eager")
-DEVICE = re.compile(r"cpu|cuda:\d{1,3}", re.ASCII)
+DEVICE = re.compile(r"cpu|cuda:\d{1,3}(,cuda:\d{1,3})*", re.ASCII)
 MOST_DIGITS = 12
 MOST_NAME_CHARACTERS = 120
 Value = TypeVar("Value")
@@ -39,8 +40,10 @@ def add_arguments(parser: CommandParser) -> None:
         "--weights", default=AS_STORED, help=f"{', '.join(WEIGHTS)}: packed by bitsandbytes while they are loaded"
     )
     parser.add_argument("--attention", default="sdpa", help=", ".join(ATTENTIONS))
-    parser.add_argument("--device", default="cpu", help="cpu or cuda:N")
-    parser.add_argument("--capacity", metavar="SIZE", help="280MiB, 24GiB; default: all of the device")
+    parser.add_argument("--device", default="cpu", help="cpu, cuda:N, or several as cuda:0,cuda:1")
+    parser.add_argument(
+        "--capacity", metavar="SIZE", help="280MiB, 24GiB; default: all of the device; of several cards, of each"
+    )
     parser.add_argument("--headroom", default=str(HEADROOM_PERCENT), metavar="PERCENT", help="part of it kept free")
     parser.add_argument("--min-speed", metavar="TOKENS_PER_S", help="least answer speed of one sequence")
     parser.add_argument("--max-ttft", metavar="SECONDS", help="longest time to the first token")
@@ -62,7 +65,7 @@ def question_of(options: Mapping[str, Any], *, prompts: CountedPrompts | None = 
     _refuse_name(options["save"])
     device = options["device"]
     if not DEVICE.fullmatch(device):
-        raise _bad("device", device, "cpu or cuda:N")
+        raise _bad("device", device, "cpu, cuda:N or cuda:0,cuda:1")
     prompt = _prompt_tokens(options["prompt"], prompts)
     time_cap_min = _optional(options, "time_cap", _number)
     question = Question(
@@ -75,7 +78,7 @@ def question_of(options: Mapping[str, Any], *, prompts: CountedPrompts | None = 
         attention=_one_of("attention", options["attention"], ATTENTIONS),
         weights=_one_of("weights", options["weights"], WEIGHTS),
         device=device,
-        capacity_bytes=_optional(options, "capacity", _size),
+        capacity_bytes=_capacity(options, device),
         headroom_percent=_number("headroom", options["headroom"]),
         min_decode_tokens_per_s=_optional(options, "min_speed", _number),
         max_ttft_s=_optional(options, "max_ttft", _number),
@@ -108,7 +111,7 @@ def _typical_tokens(text: str | None, prompt_tokens: int, prompts: CountedPrompt
 
 def refuse_device(question: Question, devices: Sequence[Mapping[str, Any]]) -> None:
     """Raises Refusal for a device that is not among those found, or a capacity larger than it has."""
-    device = next((found for found in devices if found["device"] == question.device), None)
+    device = device_of(question.device, devices)
     if device is None:
         listed = ", ".join(str(found["device"]) for found in devices)
         raise Refusal("bad_device", f"There is no device {question.device} here.", f"Choose one of: {listed}.")
@@ -128,8 +131,6 @@ def _refuse_name(name: str | None) -> None:
 
 
 def _refuse_unbuilt(options: Mapping[str, Any]) -> None:
-    if "," in options["device"]:
-        raise Refusal("not_supported", "A model spread over several devices is not supported.", "Name one device.")
     if options["max_kl"] is not None:
         raise Refusal(
             "not_supported",
@@ -147,6 +148,12 @@ def _strategies(text: str | None, device: str) -> tuple[Strategy, ...]:
 
 def _optional(options: Mapping[str, Any], name: str, read: Callable[[str, str], Value]) -> Value | None:
     return None if options[name] is None else read(name, options[name])
+
+
+def _capacity(options: Mapping[str, Any], device: str) -> int | None:
+    """Of all cards together: each has the same part."""
+    of_each = _optional(options, "capacity", _size)
+    return None if of_each is None else of_each * len(card_names(device))
 
 
 def _whole(name: str, text: str) -> int:

@@ -13,6 +13,7 @@ from typing import Any
 import torch
 
 from jobs.measuring.nvml import Card, Nvml
+from jobs.procedure.several_cards import card_names, device_of
 
 CGROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")
 NAMES = "MEASURED_DEVICES"
@@ -34,31 +35,13 @@ def devices() -> list[dict[str, Any]]:
 
 def device(name: str) -> dict[str, Any] | None:
     """The one called `name` ("cpu", "cuda:0", or several as "cuda:0,cuda:1"), or None."""
-    found = {one["device"]: one for one in devices()}
-    named = name.split(",")
-    if not all(one in found for one in named) or len(set(named)) != len(named):
-        return None
-    return found[name] if len(named) == 1 else together(name, [found[one] for one in named])
-
-
-def together(name: str, cards: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
-    """Several cards as one device: each has the capacity of the smallest. None where one is no card."""
-    if any(card["kind"] != "cuda" for card in cards):
-        return None
-    kinds = sorted({card["name"] for card in cards})
-    return {
-        "device": name,
-        "kind": "cuda",
-        "name": f"{len(cards)} × {kinds[0]}" if len(kinds) == 1 else " + ".join(card["name"] for card in cards),
-        "capacity_bytes": len(cards) * min(int(card["capacity_bytes"]) for card in cards),
-        "cards": list(cards),
-    }
+    return device_of(name, devices())
 
 
 def torch_devices(name: str) -> list[torch.device]:
     """What torch calls the cards of `name` in this process; raises KeyError for one that it does not see."""
     numbers = {_name(index): index for index in range(cuda_count())}
-    return [torch.device("cuda", numbers[one]) for one in name.split(",")]
+    return [torch.device("cuda", numbers[one]) for one in card_names(name)]
 
 
 def cuda_count() -> int:

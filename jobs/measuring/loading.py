@@ -8,17 +8,19 @@ from time import perf_counter
 from typing import Any
 
 import torch
-from transformers import AutoConfig, AutoModelForCausalLM, GenerationConfig, GgufConfig
+from transformers import AutoConfig, AutoModelForCausalLM, GenerationConfig
 
 from jobs.measuring.hub_source import hub_is_reachable
 from jobs.measuring.library_errors import LIBRARY_ERRORS
 from jobs.measuring.load_refusals import load_refusal
 from jobs.measuring.packed_weights import packed_from, packing_config, refuse_unloadable, settle_packed
 from jobs.measuring.random_weights import SEED, RepeatedDraws
+from jobs.measuring.spread import first_of, placement, refuse_leftover, refuse_packing, spread_over
 from jobs.measuring.stored_gguf import whole_gguf
 from jobs.measuring.stored_headers import folder_tensors, missing_weights
 from jobs.measuring.weight_source import draws_random_weights, has_pickles, has_safetensors
 from jobs.measuring.weights import weights_bytes
+from jobs.procedure.several_cards import is_spread
 from jobs.sizing.model_spec import ModelKind, ModelSpec
 from jobs.sizing.refusal import Refusal
 from jobs.sizing.stored import AS_STORED
@@ -51,7 +53,8 @@ def load_model(
     weights: str = AS_STORED,
     tell: Callable[[str], None],
 ) -> LoadedModel:
-    """weights: "as-stored", or "bnb4" or "bnb8": packed while they are loaded.
+    """device: as torch calls it; over several cards ("cuda:0,cuda:1") whole layers are spread.
+    weights: "as-stored", or "bnb4" or "bnb8": packed while they are loaded.
 
     Raises Refusal: needs_remote_code, load_failed, packages_missing, needs_gpu, gated, offline, … (docs/refusals.md).
     """
@@ -60,7 +63,9 @@ def load_model(
     started = perf_counter()
     try:
         random = uses_random_weights(spec)
-        refuse_unloadable(read_config(spec) if not spec.gguf_file else None, spec, weights=weights, device=device)
+        refuse_unloadable(
+            read_config(spec) if not spec.gguf_file else None, spec, weights=weights, device=first_of(device)
+        )
         tell("Drawing random weights." if random else "Loading the weights.")
         packing = packing_config(weights, dtype)
         model = (_random if random else _stored)(spec, packing, dtype=dtype, device=device, attention=attention)
@@ -74,7 +79,7 @@ def load_model(
     model.generation_config = GenerationConfig()
     return LoadedModel(
         model=model,
-        device=device,
+        device=first_of(device),
         dtype=dtype,
         attention=str(model.config.get_text_config(decoder=True)._attn_implementation or attention),
         weights_bytes=weights_bytes(model),
@@ -114,20 +119,22 @@ def refuse_foreign_attention(attention: str) -> None:
 
 
 def _random(spec: ModelSpec, packing: Any, *, dtype: str, device: str, attention: str) -> Any:
-    """Weights that are to be packed are drawn in CPU RAM: the device need not hold them unpacked."""
+    """Weights that are to be packed or spread are drawn in CPU RAM: no device need hold them all unpacked."""
+    refuse_packing(packing, device)
     config = read_config(spec)
     torch.manual_seed(SEED)
-    with torch.device("cpu" if packing else device), RepeatedDraws():
+    with torch.device("cpu" if packing or is_spread(device) else device), RepeatedDraws():
         model = AutoModelForCausalLM.from_config(config, dtype=getattr(torch, dtype), **_kernel(attention), **TRUSTED)
     if packing:
         return packed_from(model, packing, dtype=dtype, device=device, **_kernel(attention))
-    return model.to(device)
+    return spread_over(model, device) if is_spread(device) else model.to(device)
 
 
 def _stored(spec: ModelSpec, packing: Any, *, dtype: str, device: str, attention: str) -> Any:
     """Files are looked over first: what they lack, from_pretrained would draw at random."""
     if spec.kind is ModelKind.FOLDER and not spec.gguf_file:
         folder_tensors(spec.name, Path(spec.path or ""))
+    where = placement(device) or ({"device_map": {"": device}} if packing else {})
     model, told = AutoModelForCausalLM.from_pretrained(
         _where(spec),
         **_source(spec),
@@ -135,12 +142,14 @@ def _stored(spec: ModelSpec, packing: Any, *, dtype: str, device: str, attention
         use_safetensors=True,
         dtype=getattr(torch, dtype),
         **_kernel(attention),
-        **({"quantization_config": packing, "device_map": {"": device}} if packing else {}),
+        **({"quantization_config": packing} if packing else {}),
+        **where,
         output_loading_info=True,
     )
     if told["missing_keys"]:
         raise missing_weights(spec.name, sorted(told["missing_keys"]))
-    return model if packing else model.to(device)
+    refuse_leftover(getattr(model, "hf_device_map", None) or {})
+    return model if where else model.to(device)
 
 
 def _kernel(attention: str) -> dict[str, str]:
@@ -155,6 +164,8 @@ def _where(spec: ModelSpec) -> str:
 
 def _source(spec: ModelSpec) -> dict[str, Any]:
     if spec.gguf_file:
+        from transformers import GgufConfig  # which older ones lack, and measure other weights without it
+
         unpacked = GgufConfig(dequantize=True)  # else transformers would look for kernels to download
         return {"local_files_only": True, "gguf_file": whole_gguf(spec), "quantization_config": unpacked}
     if spec.kind is ModelKind.FOLDER:

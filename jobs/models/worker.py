@@ -23,13 +23,15 @@ def worker_name(device: str, host: str | None = None) -> str:
 
 
 def queue_name(device: str, host: str | None = None) -> str:
-    """The Celery queue that wakes this device's worker."""
-    return f"device.{host or worker_host()}.{device}"
+    """The Celery queue that wakes this device's worker; Celery takes a comma for the end of a queue's name."""
+    return f"device.{host or worker_host()}.{device}".replace(",", "+")
 
 
 class Worker(models.Model):
     """`name` is host:device; `device` is "cpu" or "cuda:N"; seen_at is its heartbeat.
 
+    Several cards are "cuda:0,cuda:1". `cards` is name -> UUID of the cards it measures on, kept from one start to the
+    next: a card that is numbered anew stays this worker's.
     `versions` and `applicable` are empty until the worker's own measuring process has been asked;
     `error` is the Refusal that the asking ended with. capacity_bytes is 0 while it is not known.
     """
@@ -42,6 +44,7 @@ class Worker(models.Model):
     queue = models.CharField(max_length=140)
     versions = models.JSONField(default=dict)
     applicable = models.JSONField(default=dict)
+    cards = models.JSONField(default=dict)
     error = models.JSONField(null=True)
     started_at = models.DateTimeField()
     seen_at = models.DateTimeField(db_index=True)

@@ -5,6 +5,7 @@ from enum import StrEnum
 
 from jobs.procedure.measurement import Measurement, Outcome
 from jobs.procedure.question import Question
+from jobs.procedure.several_cards import fullest
 from jobs.procedure.words import bytes_text, seconds_text, speed_text
 
 
@@ -31,6 +32,10 @@ class Bounds:
     @property
     def budget_bytes(self) -> int:
         return self.capacity_bytes - self.headroom_bytes
+
+    def share_bytes(self, cards: int) -> int:
+        """Of the budget, what each of several cards may hold."""
+        return self.budget_bytes // cards
 
     @classmethod
     def of(cls, question: Question, device_capacity_bytes: int) -> "Bounds":
@@ -76,7 +81,15 @@ def told(measurement: Measurement) -> str:
 
 def _memory(measurement: Measurement, bounds: Bounds) -> Verdict | None:
     peak = measurement.peak_bytes
-    if peak is None or peak <= bounds.budget_bytes:
+    if peak is None:
+        return None
+    card = fullest(measurement)
+    if card is not None and card[1] > bounds.share_bytes(len(measurement.by_device or {})):
+        share = bytes_text(bounds.share_bytes(len(measurement.by_device or {})))
+        return _limited(
+            Limiter.MEMORY, f"{card[0]} needs {bytes_text(card[1])} of the {share} that the headroom leaves each card"
+        )
+    if peak <= bounds.budget_bytes:
         return None
     return _limited(
         Limiter.MEMORY, f"it needs {bytes_text(peak)} of the {bytes_text(bounds.budget_bytes)} that the headroom leaves"

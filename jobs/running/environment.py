@@ -51,8 +51,12 @@ SET = {
 }
 
 
-def measuring_environment(environment: Mapping[str, str], *, python: str) -> dict[str, str]:
+def measuring_environment(
+    environment: Mapping[str, str], *, python: str, cards: Mapping[str, str] | None = None
+) -> dict[str, str]:
     """The allowed part of `environment`, and what measuring itself needs.
+
+    cards: name -> UUID of the only cards that the process may see, whatever numbers they have now.
 
     The folder of `python` comes first in PATH: the tools installed beside it (ninja, which compiles quanto) are there
     even where the virtual environment was never activated.
@@ -62,4 +66,5 @@ def measuring_environment(environment: Mapping[str, str], *, python: str) -> dic
     }
     tools = str(Path(python).parent)
     path = allowed.get("PATH", os.defpath)
-    return allowed | SET | {"PATH": f"{tools}{os.pathsep}{path}"}
+    bound = {"CUDA_VISIBLE_DEVICES": ",".join(cards.values()), "MEASURED_DEVICES": ",".join(cards)} if cards else {}
+    return allowed | SET | bound | {"PATH": f"{tools}{os.pathsep}{path}"}

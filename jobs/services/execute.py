@@ -4,6 +4,7 @@ import logging
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from django.db import InterfaceError, OperationalError, connection
@@ -78,7 +79,8 @@ def _execute(claim: Claim, tools: Tools) -> None:
 
     record = _record(run, question, tools, watch, tell)
     spec = ModelSpec.from_json(run.profile.model_entry.spec)
-    with tools.bench(spec=spec, question=question, cancelled=watch, tell=tell, start=measuring_start) as bench:
+    start = partial(measuring_start, cards=run.worker.cards if run.worker else {})
+    with tools.bench(spec=spec, question=question, cancelled=watch, tell=tell, start=start) as bench:
         remembering = RememberingBench(bench=bench, memory=memory, tell=tell)
         for event in tools.answer(question, record, remembering):
             if not memory.knows(event):

@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from jobs.models import Worker
 from jobs.models.worker import queue_name, worker_name
+from jobs.running.devices import cards_of, known_again
 from jobs.services.presentable import presentable
 from jobs.sizing.refusal import Refusal
 
@@ -44,11 +45,11 @@ def worker_probed(*, name: str, probe: Mapping[str, Any]) -> None:
     worker = Worker.objects.filter(name=name).first()
     if worker is None:
         return  # it will register again, and ask again
-    found = {row["device"]: row for row in probe["devices"]}.get(worker.device)
+    found = known_again(worker.device, kept=worker.cards, taken=_others_cards(worker), devices=probe["devices"])
     if found is None:
         refusal = Refusal(
             "device_missing",
-            f"The measuring process does not see {worker.device}.",
+            f"The measuring process does not see {worker.device}, or only cards of other workers.",
             "Check the driver, CUDA_VISIBLE_DEVICES and the installed torch.",
         )
         worker_probe_failed(name=name, refusal=refusal)
@@ -59,8 +60,15 @@ def worker_probed(*, name: str, probe: Mapping[str, Any]) -> None:
         capacity_bytes=found["capacity_bytes"],
         versions=presentable(probe["versions"]),
         applicable=presentable(probe["applicable"]),
+        cards=cards_of(worker.device, found.get("cards", [found])),
         error=None,
     )
+
+
+def _others_cards(worker: Worker) -> set[str]:
+    """UUIDs of the cards that this machine's other workers measure on."""
+    others = Worker.objects.filter(name__startswith=f"{worker.host}:").exclude(pk=worker.pk)
+    return {str(uuid) for other in others for uuid in other.cards.values()}
 
 
 def worker_probe_failed(*, name: str, refusal: Refusal) -> None:

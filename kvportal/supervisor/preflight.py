@@ -26,7 +26,7 @@ def check_devices(names: list[str]) -> None:
             raise Refusal(
                 "bad_device",
                 f"DEVICES={name[:40]} is not a device.",
-                "Use cpu or cuda:N, or leave it out for every GPU.",
+                "Use cpu, cuda:N or cuda:0+cuda:1, or leave it out for every GPU.",
             )
 
 

@@ -61,11 +61,11 @@ def web(host: str, port: int, *, trusted_proxies: str = "") -> Service:
 
 def device_worker(device: str, queue: str) -> Service:
     """One process, one measurement at a time: two on a device would measure each other."""
-    node = f"device-{device.replace(':', '-')}@%h"
+    name = f"device-{device.replace(':', '-').replace(',', '+')}"
     return Service(
-        name=f"device-{device.replace(':', '-')}",
+        name=name,
         title=f"the worker of {device}",
-        argv=(*CELERY, "-Q", queue, "-n", node, *CELERY_OPTIONS),
+        argv=(*CELERY, "-Q", queue, "-n", f"{name}@%h", *CELERY_OPTIONS),
         environment={"KVPORTAL_DEVICE": device, **SKIP_CHECKS},
         stop_signal=signal.SIGQUIT,
     )

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from io import StringIO
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -43,7 +44,7 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], ask
         yield World(asked=question, record=record())
 
     monkeypatch.setattr(profile, "ProcessBench", bench)
-    monkeypatch.setattr(profile, "_reading", lambda *_: nullcontext())
+    monkeypatch.setattr(profile, "_reading", lambda *_: nullcontext(SimpleNamespace(hello={"devices": []})))
     monkeypatch.setattr(profile, "_inspected", _inspected)
     monkeypatch.setattr(profile, "resolve_model", lambda text, **_: ModelSpec(kind=ModelKind.ARCHITECTURE, name=text))
     monkeypatch.setattr(profile.signal, "signal", lambda *_: None)
@@ -158,7 +159,8 @@ def test_on_a_gpu_offloading_is_among_the_defaults(run: Run, asked: list[Questio
         (["--time-cap", "0"], "bad_time_cap"),
         (["--strategies", "quantized:hqq:3"], "unknown_strategy"),
         (["--weights", "bnb3"], "bad_weights"),
-        (["--device", "cuda:0,cuda:1"], "not_supported"),
+        (["--device", "cuda:0+cuda:1"], "bad_device"),
+        (["--device", "cuda:0,cpu"], "bad_device"),
         (["--max-kl", "0.1"], "not_supported"),
         (["--no-such-flag"], "bad_arguments"),
     ],

@@ -59,6 +59,36 @@ def test_a_device_that_the_measuring_process_lacks_is_an_error() -> None:
     assert worker.error["code"] == "device_missing" and "cuda:0" in worker.error["message"]
 
 
+def cards(*uuids: str) -> dict[str, object]:
+    found = [
+        {"device": f"cuda:{number}", "kind": "cuda", "name": f"Card {uuid}", "capacity_bytes": 10, "uuid": uuid}
+        for number, uuid in enumerate(uuids)
+    ]
+    return {**PROBE, "devices": found}
+
+
+@pytest.mark.django_db
+def test_a_card_that_is_numbered_anew_stays_its_worker_s() -> None:
+    first, second = register("cuda:0"), register("cuda:1")
+    for worker in (first, second):
+        worker_probed(name=worker.name, probe=cards("A", "B"))
+    for device in ("cuda:0", "cuda:1"):
+        worker_probed(name=register(device).name, probe=cards("B", "A"))
+    first.refresh_from_db(), second.refresh_from_db()
+    assert (first.cards, first.device_name) == ({"cuda:0": "A"}, "Card A")
+    assert (second.cards, second.device_name) == ({"cuda:1": "B"}, "Card B")
+
+
+@pytest.mark.django_db
+def test_a_worker_over_several_cards_has_their_memory_together_and_a_queue_without_a_comma() -> None:
+    worker = register("cuda:0,cuda:1")
+    worker_probed(name=worker.name, probe=cards("A", "B"))
+    worker.refresh_from_db()
+    assert (worker.device_name, worker.capacity_bytes) == ("Card A + Card B", 20)
+    assert worker.cards == {"cuda:0": "A", "cuda:1": "B"}
+    assert worker.queue == "device.box.cuda:0+cuda:1"
+
+
 @pytest.mark.django_db
 def test_a_failed_probe_says_why() -> None:
     worker = register()

@@ -24,6 +24,7 @@ from jobs.procedure.question import Question
 from jobs.procedure.question_check import refuse_impossible
 from jobs.procedure.run import answer
 from jobs.running.bench import ProcessBench
+from jobs.running.devices import cards_of
 from jobs.running.inspection import deaths_refused, inspect_model
 from jobs.running.kept_records import KeptRecords
 from jobs.running.model_source import resolve_model
@@ -87,7 +88,8 @@ class Command(AnsweringCommand):
                 prompts = _counted(spec, own, process, interrupt, progress) if own else None
                 question = question_of(options, prompts=prompts)
                 record = _inspected(spec, question, process, interrupt, progress)
-            told = _answered(spec, question, record, own, interrupt, progress)
+                cards = cards_of(question.device, process.hello["devices"])
+            told = _answered(spec, question, record, own, cards, interrupt, progress)
         except Cancelled:
             progress.done()
             self.stderr.write("Stopped; the measuring process has ended.")
@@ -158,6 +160,7 @@ def _answered(
     question: Question,
     record: InspectionRecord,
     own: OwnPrompts | None,
+    cards: Mapping[str, str],
     interrupt: Interrupt,
     progress: Progress,
 ) -> Told:
@@ -170,7 +173,7 @@ def _answered(
             prompts=own,
             cancelled=interrupt,
             tell=progress.tell,
-            start=partial(MeasuringProcess, python=settings.MEASURING_PYTHON),
+            start=partial(MeasuringProcess, python=settings.MEASURING_PYTHON, cards=cards),
         ) as bench:
             for event in answer(question, record, bench):
                 told.hear(event)
