@@ -9,7 +9,7 @@ import torch
 from transformers import GenerationConfig, StoppingCriteriaList
 
 from jobs.measuring.cache_bytes import cache_of, held_bytes, used_bytes
-from jobs.measuring.timing import StopAfter, TokenClock
+from jobs.measuring.timing import StopAfter, Stopwatch, TokenClock
 
 WARM_TOKENS = 2  # the prompt and one decode step: every shape that the measurement will meet
 
@@ -39,7 +39,12 @@ class Pass:
     host_bytes: int | None
     ttft_s: float
     decode_tokens_per_s: float | None
+    intervals_s: tuple[float, ...]
     total_s: float
+
+
+class EndedEarly(RuntimeError):
+    """generate() gave fewer tokens than it was asked for: its figures would be of a shorter answer."""
 
 
 class _Reading:
@@ -57,11 +62,16 @@ class _Reading:
         self.prefill_peak_bytes = self._memory.peak_bytes()
 
 
-def warm(model: Any, config: GenerationConfig, prompt_ids: torch.Tensor, *, memory: Memory) -> None:
-    """The measurement's own call, ended after two tokens."""
+def short_peak_bytes(
+    model: Any, config: GenerationConfig, prompt_ids: torch.Tensor, *, memory: Memory, stopwatch: Stopwatch
+) -> int:
+    """The measurement's own call, ended after two tokens: it warms every shape, and has a peak of its own."""
     stop = StoppingCriteriaList([StopAfter(WARM_TOKENS, prompt_tokens=prompt_ids.shape[1])])
-    _generate(model, config, prompt_ids, stopping_criteria=stop)
-    memory.synchronise()
+    memory.start()
+    with stopwatch.running():
+        _generate(model, config, prompt_ids, stopping_criteria=stop)
+        memory.synchronise()
+    return memory.peak_bytes()
 
 
 def measured(
@@ -70,16 +80,20 @@ def measured(
     prompt_ids: torch.Tensor,
     *,
     memory: Memory,
+    stopwatch: Stopwatch,
     still_alive: Callable[[int], None],
 ) -> Pass:
-    """Call generate() and read peak, cache and clocks; whatever generate() raises comes through."""
+    """Call generate() and read peak, cache and clocks; raises EndedEarly, and whatever generate() raises."""
     reading = _Reading(memory)
     clock = TokenClock(at_first_token=reading.at_first_token, still_alive=still_alive)
     memory.start()
     with _cache_caught(model, reading):
         memory.synchronise()
         clock.start()
-        _generate(model, config, prompt_ids, streamer=clock)
+        with stopwatch.running():
+            _generate(model, config, prompt_ids, streamer=clock)
+    if len(clock.times) != config.max_new_tokens:
+        raise EndedEarly(f"generate() gave {len(clock.times)} of the {config.max_new_tokens} tokens it was asked for")
     return _pass(reading, clock, memory)
 
 
@@ -120,5 +134,6 @@ def _pass(reading: _Reading, clock: TokenClock, memory: Memory) -> Pass:
         host_bytes=host_bytes,
         ttft_s=clock.ttft_s,
         decode_tokens_per_s=clock.decode_tokens_per_s,
+        intervals_s=clock.intervals_s,
         total_s=clock.total_s,
     )

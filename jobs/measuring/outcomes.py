@@ -9,11 +9,12 @@ from jobs.procedure.measurement import Outcome
 from jobs.sizing.strategy import Strategy
 from jobs.sizing.units import bytes_text
 
+DRIVER_REFUSAL = "CUDA error: out of memory"
 REFUSED_ALLOCATION = (
     "can't allocate memory",
     "not enough memory",
     "CUDA out of memory",
-    "CUDA error: out of memory",
+    DRIVER_REFUSAL,
     "CUBLAS_STATUS_ALLOC_FAILED",
 )
 # Under a limit these are refused memory too, and the process cannot be used again: oneDNN remembers the refusal.
@@ -23,6 +24,9 @@ REFUSED_PRIMITIVE = (
     "could not create a memory",
     "std::bad_alloc",
 )
+# On a GPU these are refusals of the CPU's memory: of pageable memory, and of the pinned memory that offloading takes.
+HOST_ALLOCATION = ("DefaultCPUAllocator", "std::bad_alloc")
+PINNED_ALLOCATION = ("cudaHostAlloc", "cudaHostRegister", "cudaMallocHost", "pin_memory", "pinned memory")
 DEVICE_ASSERT = ("device-side assert",)
 # Any error of the driver's leaves the CUDA context of the process unusable.
 BROKEN_CONTEXT = ("CUDA error", "CUBLAS_STATUS", "device-side assert")
@@ -44,8 +48,10 @@ class Failure:
         return {"code": self.code, "message": self.message}
 
 
-def failure_of(error: Exception, *, strategy: Strategy, capacity_bytes: int, limited: bool) -> Failure:
-    """Classify what generate() raised, in a pass held to the capacity (`limited`) or not."""
+def failure_of(
+    error: Exception, *, strategy: Strategy, capacity_bytes: int, limited: bool, device: str = "cpu"
+) -> Failure:
+    """Classify what generate() raised, in a pass held to the capacity (`limited`) or not, on a kind of device."""
     text = str(error)
     poisoned = _says(text, REFUSED_PRIMITIVE)
     if _says(text, DEVICE_ASSERT):
@@ -54,6 +60,13 @@ def failure_of(error: Exception, *, strategy: Strategy, capacity_bytes: int, lim
             code="device_assert",
             message="The device stopped on an assertion of its own (an index out of range): not a lack of memory.",
             restart=True,
+        )
+    if device != "cpu" and _is_out_of_host_memory(error, strategy):
+        return Failure(
+            outcome=Outcome.OUT_OF_MEMORY,
+            code="out_of_host_memory",
+            message=f"Out of CPU RAM{_refused(text)}; the GPU's memory was not what ran out.",
+            restart=poisoned or _says(text, BROKEN_CONTEXT),
         )
     if is_out_of_memory(error) or (poisoned and limited):
         return Failure(
@@ -76,6 +89,21 @@ def is_out_of_memory(error: BaseException) -> bool:
         return True
     text = str(error)
     return isinstance(error, RuntimeError) and _says(text, REFUSED_ALLOCATION)
+
+
+def _is_out_of_host_memory(error: Exception, strategy: Strategy) -> bool:
+    """Whether it was the CPU's memory that a run on a GPU lacked.
+
+    The driver refuses pinned memory in the words by which it refuses its own; the allocator of a GPU has words of its
+    own, so with a strategy that pins memory the driver's are taken for that.
+    """
+    text = str(error)
+    if isinstance(error, torch.OutOfMemoryError):
+        return False
+    if isinstance(error, MemoryError) or _says(text, HOST_ALLOCATION):
+        return True
+    refused = _says(text, (*REFUSED_ALLOCATION, "out of memory"))
+    return refused and (_says(text, PINNED_ALLOCATION) or (strategy.is_offloaded and DRIVER_REFUSAL in text))
 
 
 def weights_do_not_fit(*, weights_bytes: int, capacity_bytes: int) -> Failure:

@@ -1,6 +1,5 @@
 """What each request of the protocol does."""
 
-import gc
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ from jobs.measuring.cuda_cards import CudaCards
 from jobs.measuring.cuda_memory import CudaMemory
 from jobs.measuring.devices import device as device_called
 from jobs.measuring.environment import environment
+from jobs.measuring.held import StillHeld, release
 from jobs.measuring.loading import LoadedModel, load_model
 from jobs.measuring.measure import Measurer
 from jobs.measuring.prompts import TeamPrompts
@@ -90,7 +90,7 @@ class Requests:
                 "load_failed", f"There is no device “{request['device']}” here.", "Choose one that is listed."
             )
         self._measurer = self._inspection = None
-        gc.collect()
+        release()
         prompts = request.get("prompts") or {}
         self.texts = tuple(prompts.get("texts", ()))
         own = tokenized(spec, self.texts, tell=self._answers.tell) if self.texts else None
@@ -118,7 +118,11 @@ class Requests:
             raise Refusal("load_failed", "No model is loaded.", "Load one first.")
         known = {name: request[name] for name in Ask.__dataclass_fields__ if name in request}
         ask = Ask(**known | {"strategy": Strategy.parse(request["strategy"])})
-        done = self._measurer.measure(ask, enforce=bool(request.get("enforce", True)), tell=self._answers.tell)
+        try:
+            done = self._measurer.measure(ask, enforce=bool(request.get("enforce", True)), tell=self._answers.tell)
+        except StillHeld as held:
+            self._answers.result({"leaked_bytes": held.leaked_bytes}, restart=True)
+            return True
         self._answers.result(done.measurement.as_json(), restart=done.restart)
         return done.restart
 

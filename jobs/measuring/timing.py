@@ -1,6 +1,8 @@
 """When each token came: a timestamp a token, and nothing else in the way of generation."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import pairwise
 from time import perf_counter
 
 import torch
@@ -8,6 +10,21 @@ from transformers import StoppingCriteria
 from transformers.generation.streamers import BaseStreamer
 
 STILL_ALIVE_S = 10.0
+
+
+class Stopwatch:
+    """Seconds spent within its blocks, those that ended in an error too."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        began_at = perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds += perf_counter() - began_at
 
 
 class TokenClock(BaseStreamer):  # type: ignore[misc]
@@ -53,7 +70,13 @@ class TokenClock(BaseStreamer):  # type: ignore[misc]
 
     @property
     def total_s(self) -> float:
-        return self.ended_at - self.started_at
+        """From the call to its end, without what was read between the prompt and the answer."""
+        return self.ended_at - self.started_at - (self.decode_from - self.times[0])
+
+    @property
+    def intervals_s(self) -> tuple[float, ...]:
+        """Between each token and the next of one sequence: one fewer than tokens."""
+        return tuple(later - earlier for earlier, later in pairwise([self.decode_from, *self.times[1:]]))
 
     @property
     def decode_tokens_per_s(self) -> float | None:

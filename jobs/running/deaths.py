@@ -42,6 +42,12 @@ def hung(ask: Ask, hang: ProcessHung) -> Measurement:
     return _failed(ask, "hung", str(hang))
 
 
+def took_too_long(ask: Ask, most_s: float) -> Measurement:
+    return _failed(
+        ask, "point_time", f"The point was not measured within {most_s / 60:.0f} min and its process was ended."
+    )
+
+
 def crashed(ask: Ask, death: ProcessDied) -> Measurement:
     return _failed(ask, "crashed", f"The measuring process crashed ({death.how}).")
 

@@ -109,6 +109,68 @@ def test_a_process_that_asks_for_a_restart_gets_one(bench: Bench) -> None:
     assert first.settings["pid"] != second.settings["pid"]
 
 
+@pytest.mark.parametrize(
+    ("fault", "why"),
+    [
+        ("refused", "memory was refused there"),
+        ("device assert", "stopped on an assertion"),
+        ("segfault", "crashed (signal SIGSEGV)"),
+        ("exit", "crashed (exit code 3)"),
+        ("killed", "killed from outside (signal SIGKILL)"),
+        ("hang", "hung"),
+    ],
+)
+def test_a_point_says_why_its_process_is_a_fresh_one_and_the_next_does_not(bench: Bench, fault: str, why: str) -> None:
+    with bench(measure_patience_s=1.0) as one:
+        one.load()
+        assert one.measure(ASK).fresh_process is None
+        one.measure(replace(ASK, stage=fault))
+        assert why in one.measure(ASK).fresh_process
+        assert one.measure(ASK).fresh_process is None
+
+
+def test_a_crash_that_was_measured_again_says_so_on_its_own_row(bench: Bench) -> None:
+    found = measured(bench, replace(ABOVE, stage="segfault under the limit"))
+    assert found.fresh_process == "the process before it crashed (signal SIGSEGV)"
+
+
+def test_a_leak_is_told_with_its_size_and_the_point_is_measured_in_a_fresh_process(bench: Bench) -> None:
+    with bench() as one:
+        one.load()
+        first = one.measure(ASK)
+        found = one.measure(replace(ASK, stage="leak"))
+    assert (found.outcome, found.leaked_bytes) == (Outcome.OK, 50 * 2**20)
+    assert found.fresh_process == "50 MiB were still held after the points before"
+    assert found.settings["pid"] != first.settings["pid"]
+
+
+def test_a_fresh_process_in_the_same_environment_taints_nothing(bench: Bench) -> None:
+    with bench() as one:
+        one.load()
+        one.measure(replace(ASK, stage="restart"))
+        assert one.measure(ASK).tainted is None
+
+
+def test_a_change_of_environment_during_the_run_is_said_on_every_point_after_it(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    with bench() as one:
+        one.load()
+        one.measure(replace(ASK, stage="restart"))
+        monkeypatch.setenv("OMP_NUM_THREADS", "1")
+        found = [one.measure(ASK), one.measure(ASK)]
+    assert {point.tainted for point in found} == {"The environment changed during the run: threads 2, now 1."}
+
+
+def test_a_point_that_takes_too_long_fails_for_want_of_time_and_the_run_goes_on(bench: Bench) -> None:
+    with bench(point_most_s=1.0) as one:
+        one.load()
+        found = one.measure(replace(ASK, stage="hang"))
+        assert (found.outcome, found.error["code"]) == (Outcome.FAILED, "point_time")
+        assert one.measure(ASK).outcome is Outcome.OK
+
+
 def test_beyond_the_time_cap_nothing_runs(bench: Bench) -> None:
     with bench(replace(QUESTION, time_cap_s=0.0)) as one:
         found = one.measure(ASK)
