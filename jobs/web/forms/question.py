@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from jobs.models import Worker, Workload
 from jobs.procedure.question import Depth, Question
+from jobs.procedure.verified import doubt
 from jobs.selectors.worker import devices_for_form
 from jobs.selectors.workload import workloads_list
 from jobs.sizing.budgets import weights_bytes
@@ -363,4 +364,5 @@ def _weights_bytes(record: InspectionRecord, dtype: str, device: str) -> int | N
 def _device_label(worker: Worker) -> str:
     silent = "" if worker.is_alive(timezone.now()) else ", silent"
     size = f", {bytes_text(worker.capacity_bytes)}" if worker.capacity_bytes else ""
-    return f"{worker.device_name} ({worker.device}{size}{silent})"
+    doubted = f"; {doubt(worker.device)}" if doubt(worker.device) else ""
+    return f"{worker.device_name} ({worker.device}{size}{silent}{doubted})"

@@ -6,6 +6,7 @@ from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from jobs.procedure import verified
 from jobs.web import formats
 
 register = template.Library()
@@ -23,6 +24,7 @@ register.filter("duration", formats.duration)
 register.filter("parameters", formats.parameters)
 register.filter("strategy", formats.strategy_label)
 register.filter("series", formats.strategy_series)
+register.filter("doubt", verified.doubt)
 
 
 @register.filter
@@ -38,6 +40,11 @@ def moment(when: datetime | None, style: str = "long") -> SafeString | str:
         return formats.MISSING
     text = f"{when:%H:%M:%S}" if style == "clock" else f"{when:%d %b %Y, %H:%M} UTC"
     return format_html('<time datetime="{}" data-local="{}">{}</time>', when.isoformat(), style, text)
+
+
+@register.simple_tag
+def why_in_doubt() -> str:
+    return verified.WHY
 
 
 @register.simple_tag
