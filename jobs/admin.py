@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 from django.contrib import admin
 from django.http import HttpRequest
 
-from jobs.models import Event, Measurement, ModelEntry, Profile, Run, SetupLink, Worker, Workload
+from jobs.models import Event, Measurement, ModelEntry, Profile, PromptSet, Run, SetupLink, Worker, Workload
 
 if TYPE_CHECKING:
     ModelAdmin = admin.ModelAdmin[Any]
@@ -64,6 +64,14 @@ class EventAdmin(ReadOnly):
     list_display = ["run", "seq", "kind", "created_at"]
     list_filter = ["kind"]
     list_select_related = ["run"]
+
+
+@admin.register(PromptSet)
+class PromptSetAdmin(ReadOnly):
+    list_display = ["name", "count", "file_bytes", "owner", "created_at"]
+    list_select_related = ["owner"]
+    search_fields = ["name"]
+    exclude = ["texts"]
 
 
 @admin.register(Worker)

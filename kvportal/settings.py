@@ -145,6 +145,10 @@ CONTENT_SECURITY_POLICY = {
     },
 }
 
+# A file of prompts is read in memory up to its bound; what comes with it in a form is small.
+FILE_UPLOAD_HANDLERS = ["jobs.web.uploads.BoundedUpload"]
+FILE_UPLOAD_MAX_MEMORY_SIZE = 10 * 2**20
+
 STATIC_URL = "/static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 STATIC_ROOT = env.str("STATIC_ROOT", default=str(DATA_DIR / "static"))

@@ -77,7 +77,12 @@ def tokenized(spec: ModelSpec, texts: Sequence[str], *, tell: Callable[[str], No
 
 
 def _ids(tokenizer: Any, text: str, *, whole: bool = False) -> list[int]:
-    return list(tokenizer(text, add_special_tokens=whole)["input_ids"])
+    try:
+        return list(tokenizer(text, add_special_tokens=whole)["input_ids"])
+    except LIBRARY_ERRORS as error:  # told by its kind: its words might quote the prompt
+        raise Refusal(
+            "no_tokenizer", f"The model's tokenizer fails on one of the prompts ({type(error).__name__}).", HINT
+        ) from None
 
 
 def _has_files(spec: ModelSpec) -> bool:

@@ -3,6 +3,8 @@ from jobs.models.event import Event
 from jobs.models.measurement import Measurement
 from jobs.models.model_entry import ModelEntry
 from jobs.models.profile import Profile
+from jobs.models.prompt_count import PromptCount
+from jobs.models.prompt_set import PromptSet
 from jobs.models.run import Run
 from jobs.models.setup_link import SetupLink
 from jobs.models.worker import Worker
@@ -17,6 +19,8 @@ __all__ = [
     "Measurement",
     "ModelEntry",
     "Profile",
+    "PromptCount",
+    "PromptSet",
     "Run",
     "RunState",
     "SetupLink",

@@ -1,16 +1,19 @@
-"""A named set of lengths, used with many models."""
+"""A named set of lengths, perhaps with the team's own prompts, used with many models."""
 
 from django.conf import settings
 from django.db import models
 
 
 class Workload(models.Model):
+    """prompts: None for random tokens."""
+
     name = models.CharField(max_length=80, unique=True)
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
     prompt_tokens = models.PositiveIntegerField()
     typical_prompt_tokens = models.PositiveIntegerField()
     answer_tokens = models.PositiveIntegerField()
     sequences = models.PositiveIntegerField(default=1)
+    prompts = models.ForeignKey("jobs.PromptSet", null=True, on_delete=models.SET_NULL, related_name="workloads")
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -6,7 +6,7 @@ from jobs.models import Workload
 
 
 def workloads_list() -> QuerySet[Workload]:
-    return Workload.objects.select_related("owner").order_by("name")
+    return Workload.objects.select_related("owner", "prompts").order_by("name")
 
 
 def workload_get(pk: int) -> Workload:

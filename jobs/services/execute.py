@@ -16,6 +16,7 @@ from jobs.procedure.question import Question
 from jobs.procedure.run import answer
 from jobs.running.bench import ProcessBench
 from jobs.running.inspection import inspect_model
+from jobs.selectors.prompt_set import prompts_of
 from jobs.services.beating import beating
 from jobs.services.claim import Claim, run_give_back
 from jobs.services.inspection import Inspect, record_for
@@ -68,6 +69,7 @@ def run_execute(*, claim: Claim, tools: Tools | None = None) -> bool:
 def _execute(claim: Claim, tools: Tools) -> None:
     run = Run.objects.select_related("profile__model_entry", "worker").get(pk=claim.run_id)
     question = Question.from_json(run.question)
+    prompts = prompts_of(question)
     watch = Watch(run_id=claim.run_id, lease=claim.lease)
     memory = Memory.of(run)
 
@@ -80,7 +82,7 @@ def _execute(claim: Claim, tools: Tools) -> None:
     record = _record(run, question, tools, watch, tell)
     spec = ModelSpec.from_json(run.profile.model_entry.spec)
     start = partial(measuring_start, cards=run.worker.cards if run.worker else {})
-    with tools.bench(spec=spec, question=question, cancelled=watch, tell=tell, start=start) as bench:
+    with tools.bench(spec=spec, question=question, prompts=prompts, cancelled=watch, tell=tell, start=start) as bench:
         remembering = RememberingBench(bench=bench, memory=memory, tell=tell)
         for event in tools.answer(question, record, remembering):
             if not memory.knows(event):

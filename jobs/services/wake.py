@@ -5,7 +5,7 @@ import logging
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 
-from jobs.models import ModelEntry, Run
+from jobs.models import ModelEntry, PromptCount, Run
 from kvportal.celery import INSPECT_QUEUE, app
 
 logger = logging.getLogger(__name__)
@@ -19,6 +19,11 @@ def run_wake_send(*, run_id: int, queue: str) -> bool:
 def model_inspect_send(*, entry_id: int) -> bool:
     ModelEntry.objects.filter(pk=entry_id).update(woken_at=timezone.now())
     return _send("jobs.tasks.model_inspect", entry_id, INSPECT_QUEUE)
+
+
+def prompts_count_send(*, count_id: int) -> bool:
+    PromptCount.objects.filter(pk=count_id).update(woken_at=timezone.now())
+    return _send("jobs.tasks.prompts_count", count_id, INSPECT_QUEUE)
 
 
 def _send(task: str, number: int, queue: str) -> bool:

@@ -3,7 +3,7 @@
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 
-from jobs.models import Workload
+from jobs.models import PromptSet, Workload
 from jobs.sizing.refusal import Refusal
 
 MOST_TOKENS = 2**31 - 1  # what the database's integers hold
@@ -17,6 +17,7 @@ def workload_save(
     typical_prompt_tokens: int,
     answer_tokens: int,
     sequences: int,
+    prompts: PromptSet | None = None,
 ) -> Workload:
     """Make it, or change one's own of that name; somebody else's may be used, not changed."""
     name = name.strip()
@@ -27,29 +28,30 @@ def workload_save(
         "sequences": sequences,
     }
     _refuse_nonsense(name, lengths)
+    fields = lengths | {"prompts_id": prompts.pk if prompts else None}
     try:
         with transaction.atomic():
-            return _save(user, name, lengths)
+            return _save(user, name, fields)
     except IntegrityError:  # another made the same name a moment before
         with transaction.atomic():
-            return _save(user, name, lengths)
+            return _save(user, name, fields)
 
 
-def _save(user: User | None, name: str, lengths: dict[str, int]) -> Workload:
+def _save(user: User | None, name: str, fields: dict[str, int | None]) -> Workload:
     found = Workload.objects.select_for_update().filter(name=name).first()
     if found is None:
-        return Workload.objects.create(name=name, owner=user, **lengths)
-    if all(getattr(found, field) == value for field, value in lengths.items()):
+        return Workload.objects.create(name=name, owner=user, **fields)
+    if all(getattr(found, field) == value for field, value in fields.items()):
         return found
     if user is None or found.owner_id != user.pk:
         raise Refusal(
             "workload_taken",
-            f"There is a workload “{name}” with other lengths, and it is not yours.",
+            f"There is a workload “{name}” with other lengths or prompts, and it is not yours.",
             "Save it under another name.",
         )
-    for field, value in lengths.items():
+    for field, value in fields.items():
         setattr(found, field, value)
-    found.save(update_fields=[*lengths])
+    found.save(update_fields=[*fields])
     return found
 
 

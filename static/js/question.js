@@ -60,6 +60,7 @@
   function fields() {
     const query = new URLSearchParams(new FormData(form));
     query.delete("csrfmiddlewaretoken");
+    query.delete("prompts_file");
     return query;
   }
 
@@ -220,7 +221,7 @@
 
   // A saved workload
 
-  const copies = { prompt_tokens: "prompt", typical_prompt_tokens: "typical", answer_tokens: "answer", sequences: "sequences" };
+  const copies = { prompt_tokens: "prompt", typical_prompt_tokens: "typical", answer_tokens: "answer", sequences: "sequences", prompts: "prompts" };
 
   function takeWorkload() {
     const chosen = field("workload").selectedOptions[0];

@@ -3,7 +3,7 @@ from django.contrib import admin
 from django.test import Client
 from django.urls import reverse
 
-from jobs.models import Event, SetupLink, Workload
+from jobs.models import Event, PromptSet, SetupLink, Workload
 from jobs.services.claim import run_claim
 from jobs.services.record import measurement_keep
 from tests.factories import make_measurement, make_run, make_user, make_worker
@@ -21,6 +21,7 @@ def row(client: Client) -> None:
     run_claim(worker=worker)
     measurement_keep(run_id=run.pk, data=make_measurement().as_json())
     SetupLink.objects.create(token_sha256="f" * 64)
+    PromptSet.objects.create(name="ours", sha256="0" * 64, texts=["f" * 64], count=1, file_bytes=64)
     Workload.objects.create(name="chat", prompt_tokens=8, typical_prompt_tokens=8, answer_tokens=8)
     assert Event.objects.exists()
 

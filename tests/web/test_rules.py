@@ -13,7 +13,7 @@ from jobs.web.urls import urlpatterns
 TEMPLATES = sorted((settings.BASE_DIR / "templates").rglob("*.html"))
 SCRIPTS = sorted((settings.BASE_DIR / "static" / "js").glob("*.js"))
 OPEN = {"favicon", "sign-in", "setup", "healthz", "readyz", "metrics"}
-ONLY_POSTED = {"sign-out", "run-again", "run-cancel"}
+ONLY_POSTED = {"sign-out", "run-again", "run-cancel", "prompts-delete"}
 
 
 @pytest.mark.parametrize("template", TEMPLATES, ids=lambda path: str(path.relative_to(settings.BASE_DIR)))

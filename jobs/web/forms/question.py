@@ -8,9 +8,10 @@ from django.core.exceptions import ValidationError
 from django.forms import BoundField
 from django.utils import timezone
 
-from jobs.models import Worker, Workload
+from jobs.models import PromptSet, Worker, Workload
 from jobs.procedure.question import Depth, Question
 from jobs.procedure.verified import doubt
+from jobs.selectors.prompt_set import prompt_sets_list
 from jobs.selectors.worker import devices_for_form
 from jobs.selectors.workload import workloads_list
 from jobs.sizing.budgets import weights_bytes
@@ -22,12 +23,22 @@ from jobs.sizing.strategy import BASELINE, Strategy
 from jobs.sizing.units import bytes_text
 from jobs.web.forms.choices import DEPTHS, DTYPES, FIRST_STRATEGIES, STRATEGIES
 from jobs.web.forms.fields import AmountField, CountField, SizeField, said
+from jobs.web.forms.prompts import PromptsField
 from jobs.web.models_known import spec_of
 
 MOST_TOKENS = 10_000_000
 MOST_SEQUENCES = 4096
 MOST_STRATEGIES = 12
-WORKLOAD_FIELDS = {"workload", "workload_name", "typical_prompt_tokens", "sequences", "revision", "name"}
+WORKLOAD_FIELDS = {
+    "prompts",
+    "prompts_file",
+    "workload",
+    "workload_name",
+    "typical_prompt_tokens",
+    "sequences",
+    "revision",
+    "name",
+}
 TYPICAL_PART = 4  # without a typical prompt, a quarter of the longest
 
 
@@ -52,8 +63,22 @@ class QuestionForm(forms.Form):
         queryset=Workload.objects.none(),
         required=False,
         empty_label="the lengths in this form",
-        help_text="Its lengths are used in place of those typed here.",
+        help_text="Its lengths, and its prompts if it has any, are used in place of those given here.",
         error_messages={"invalid_choice": "That workload is gone; choose another."},
+    )
+    prompts = forms.ModelChoiceField(
+        label="Prompts",
+        queryset=PromptSet.objects.none(),
+        required=False,
+        empty_label="random tokens",
+        help_text="Your team’s own, kept for all members; or random tokens of exactly the lengths asked for.",
+        error_messages={"invalid_choice": "Those prompts were deleted; choose others."},
+    )
+    prompts_file = PromptsField(
+        label="A file of prompts",
+        required=False,
+        help_text="One a line: text, a JSON string, or an object with prompt, text or messages. At most 8 MiB and "
+        "10,000 lines, in UTF-8.",
     )
     typical_prompt_tokens = CountField(
         label="Typical prompt", most=MOST_TOKENS, required=False, help_text="Blank is a quarter of the longest."
@@ -124,6 +149,7 @@ class QuestionForm(forms.Form):
         super().__init__(*args, **options)
         self.devices = devices_for_form()
         self.choose("workload").queryset = workloads_list()
+        self.choose("prompts").queryset = prompt_sets_list()
         device = self.choose("worker")
         device.queryset = Worker.objects.all()
         device.choices = [(worker.pk, _device_label(worker)) for worker in self.devices]
@@ -194,6 +220,7 @@ class QuestionForm(forms.Form):
         if workload:
             cleaned["typical_prompt_tokens"] = workload.typical_prompt_tokens
             cleaned["sequences"] = workload.sequences
+            cleaned["prompts"] = cleaned.get("prompts") or workload.prompts
 
     def _typical(self, cleaned: dict[str, Any]) -> None:
         longest, typical = cleaned["prompt_tokens"], cleaned["typical_prompt_tokens"]
@@ -266,6 +293,7 @@ class QuestionForm(forms.Form):
             strategies=cleaned["every_strategy"],
             compare_anyway=cleaned["compare_anyway"],
             depth=Depth(cleaned["depth"]),
+            prompts_sha256=cleaned["prompts"].sha256 if cleaned["prompts"] else None,
         )
 
     def _described(self, name: str, field: forms.Field) -> dict[str, str]:

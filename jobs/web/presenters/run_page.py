@@ -12,6 +12,7 @@ from jobs.web.presenters.changes import ChangeRow, change_rows
 from jobs.web.presenters.failures import Failure, failure
 from jobs.web.presenters.limits import Answer, answer
 from jobs.web.presenters.measurements import MeasurementRow, measurement_rows
+from jobs.web.presenters.own_prompts import prompts_words
 from jobs.web.presenters.questions import QuestionWords, question_words
 from jobs.web.presenters.stages import StageRow, stage_rows
 from jobs.web.presenters.story import Line, lines
@@ -34,6 +35,7 @@ class RunPage:
     title: str
     announcement: str
     words: QuestionWords
+    prompts: str
     queue_position: int | None
     queue_reason: str
     stages: list[StageRow]
@@ -59,6 +61,7 @@ def run_page(run: Run, *, after: int = 0) -> RunPage:
         title=_title(run, found),
         announcement=_announcement(run, found),
         words=question_words(run.question),
+        prompts=prompts_words(run.question, run.environment),
         queue_position=queue_position(run) if waiting else None,
         queue_reason=queue_reason(run) if waiting else "",
         stages=stage_rows(events, run.stages, active=run.is_active),

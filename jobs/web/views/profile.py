@@ -11,6 +11,7 @@ from jobs.services.run import run_again
 from jobs.sizing.refusal import Refusal
 from jobs.web.forms.fields import said
 from jobs.web.presenters.limits import answer
+from jobs.web.presenters.own_prompts import prompts_words
 from jobs.web.presenters.profile_rows import device_name, latest_answered, run_rows
 from jobs.web.presenters.questions import question_words
 from jobs.web.session import signed_in
@@ -25,6 +26,7 @@ def profile(request: HttpRequest, pk: int) -> HttpResponse:
         "nav": "profiles",
         "profile": found,
         "words": question_words(found.question),
+        "prompts": prompts_words(found.question, answered.environment if answered else {}),
         "device": device_name(answered, found),
         "latest": next(iter(runs), None),
         "answer_run": answered,

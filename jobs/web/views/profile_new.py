@@ -4,13 +4,15 @@ import time
 from typing import Any
 
 from django.db import transaction
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from jobs.models import EntryState, ModelEntry, Profile, Run, Workload
+from jobs.procedure.prompt_lengths import PromptLengths
 from jobs.selectors.model_entry import entry_get, record_of
 from jobs.selectors.profile import profile_get
+from jobs.selectors.prompt_set import prompt_set_find
 from jobs.services.model_entry import model_entry_request
 from jobs.services.run import run_submit
 from jobs.services.workload import workload_save
@@ -22,11 +24,13 @@ from jobs.web.models_known import model_offers
 from jobs.web.plan import plan_of
 from jobs.web.presenters.outlook import shown
 from jobs.web.presenters.questions import workload_summary
+from jobs.web.prompts_chosen import counted, keep_prompts, suggested, told
 from jobs.web.run_length import run_lengths
 from jobs.web.session import signed_in
 
 PATIENCE_S = 20.0
 POLL_S = 0.2
+STILL_COUNTING = "The prompts are still being counted: send this again in a moment. They and what you typed are kept."
 STILL_READING = "The model’s config is still being read: send this again in a moment. What you typed is kept."
 
 
@@ -35,9 +39,13 @@ def profile_new(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         source = _source(request.GET.get("from", ""))
         return _page(request, QuestionForm(initial=_initial(source)), source=source)
-    form = QuestionForm(request.POST)
+    sent = request.POST.copy()
+    form = QuestionForm(sent, request.FILES)
+    keep_prompts(form, sent, user=signed_in(request))
     if "estimate" in request.POST:
         return _estimated(request, form)
+    if "count" in request.POST:
+        return _counted(request, form, sent)
     run = _submit(request, form) if form.is_valid() else None
     return redirect("run", run.pk) if run else _page(request, form)
 
@@ -47,6 +55,24 @@ def _estimated(request: HttpRequest, form: QuestionForm) -> HttpResponse:
     form.full_clean()
     if {"model", "revision"} <= form.cleaned_data.keys():
         _inspected(request, form)
+    return _page(request, form)
+
+
+def _counted(request: HttpRequest, form: QuestionForm, sent: QueryDict) -> HttpResponse:
+    """The page with the lengths of the prompts chosen, and the fields filled from them; nothing is run."""
+    prompts = form.cleaned_data.get("prompts")
+    if prompts is None and "prompts_file" not in form.errors:
+        form.add_error("prompts", "Choose a file or prompts that are kept, to have them counted.")
+    elif prompts and {"model", "revision"} <= form.cleaned_data.keys() and (entry := _inspected(request, form)):
+        count = counted(entry, prompts)
+        if count.state == EntryState.REFUSED:
+            form.add_error(
+                "prompts", said(Refusal.from_json(count.error or {"code": "refused", "message": "Refused."}))
+            )
+        elif count.state == EntryState.WAITING:
+            form.add_error(None, STILL_COUNTING)
+        else:
+            form = suggested(sent, PromptLengths.from_json(count.lengths or {}))
     return _page(request, form)
 
 
@@ -109,6 +135,7 @@ def _workload(request: HttpRequest, form: QuestionForm) -> Workload | None:
         typical_prompt_tokens=cleaned["typical_prompt_tokens"],
         answer_tokens=cleaned["answer_tokens"],
         sequences=cleaned["sequences"],
+        prompts=cleaned["prompts"],
     )
 
 
@@ -126,7 +153,9 @@ def _initial(source: Profile | None) -> dict[str, Any]:
     if source is None:
         return first_question()
     entry = source.model_entry
-    return like(source.question, model=entry.name, revision=entry.revision, worker_id=source.worker_id)
+    prompts = prompt_set_find(source.question.get("prompts_sha256"))
+    taken = like(source.question, model=entry.name, revision=entry.revision, worker_id=source.worker_id)
+    return taken | {"prompts": prompts.pk if prompts else None}
 
 
 def _page(request: HttpRequest, form: QuestionForm, *, source: Profile | None = None) -> HttpResponse:
@@ -141,5 +170,6 @@ def _page(request: HttpRequest, form: QuestionForm, *, source: Profile | None = 
         "lengths": run_lengths(form),
         "outlook": shown(plan_of(form.for_estimate())),
         "workloads": form.choose("workload").queryset,
+        "prompts": told(form),
     }
     return render(request, "profiles/new.html", context)
