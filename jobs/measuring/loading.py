@@ -1,6 +1,7 @@
 """A model from its spec: real weights from safetensors or GGUF, or an architecture's with random ones; packed while
 they are loaded, where that is asked for."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import torch
 from transformers import AutoConfig, AutoModelForCausalLM, GenerationConfig
 
+from jobs.measuring.hub_files import kept_snapshot
 from jobs.measuring.hub_source import hub_is_reachable
 from jobs.measuring.library_errors import LIBRARY_ERRORS
 from jobs.measuring.load_refusals import load_refusal
@@ -27,6 +29,7 @@ from jobs.sizing.stored import AS_STORED
 from jobs.sizing.units import dtype_bytes
 
 DEFAULT_ATTENTION = "sdpa"
+COMMIT = re.compile(r"[0-9a-f]{40}")
 TRUSTED = {"trust_remote_code": False}
 
 
@@ -63,9 +66,7 @@ def load_model(
     started = perf_counter()
     try:
         random = uses_random_weights(spec)
-        refuse_unloadable(
-            read_config(spec) if not spec.gguf_file else None, spec, weights=weights, device=first_of(device)
-        )
+        refuse_unloadable_model(spec, weights=weights, device=device)
         tell("Drawing random weights." if random else "Loading the weights.")
         packing = packing_config(weights, dtype)
         model = (_random if random else _stored)(spec, packing, dtype=dtype, device=device, attention=attention)
@@ -87,6 +88,12 @@ def load_model(
         random_weights=random,
         weights=weights,
     )
+
+
+def refuse_unloadable_model(spec: ModelSpec, *, weights: str, device: str) -> None:
+    """Raises Refusal where its config alone tells that its weights cannot be loaded so on this device."""
+    config = None if spec.gguf_file else read_config(spec)
+    refuse_unloadable(config, spec, weights=weights, device=first_of(device))
 
 
 def read_config(spec: ModelSpec) -> Any:
@@ -170,4 +177,9 @@ def _source(spec: ModelSpec) -> dict[str, Any]:
         return {"local_files_only": True, "gguf_file": whole_gguf(spec), "quantization_config": unpacked}
     if spec.kind is ModelKind.FOLDER:
         return {"local_files_only": True}
-    return {"revision": spec.revision or "main", "local_files_only": not hub_is_reachable()}
+    return {"revision": spec.revision or "main", "local_files_only": _is_fetched(spec) or not hub_is_reachable()}
+
+
+def _is_fetched(spec: ModelSpec) -> bool:
+    """A commit stays what it is; a branch may have moved."""
+    return bool(COMMIT.fullmatch(spec.revision or "")) and kept_snapshot(spec) is not None

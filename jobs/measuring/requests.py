@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from jobs.measuring.applicable import families
@@ -11,8 +12,9 @@ from jobs.measuring.cuda_cards import CudaCards
 from jobs.measuring.cuda_memory import CudaMemory
 from jobs.measuring.devices import device as device_called
 from jobs.measuring.environment import environment
+from jobs.measuring.fetching import fetch
 from jobs.measuring.held import StillHeld, release
-from jobs.measuring.loading import LoadedModel, load_model
+from jobs.measuring.loading import LoadedModel, load_model, refuse_unloadable_model
 from jobs.measuring.measure import Measurer
 from jobs.measuring.prompts import TeamPrompts
 from jobs.measuring.protocol import Answers
@@ -25,6 +27,7 @@ from jobs.sizing.model_spec import ModelSpec
 from jobs.sizing.refusal import Refusal
 from jobs.sizing.strategy import Strategy
 
+from jobs.sizing.stored import AS_STORED
 if TYPE_CHECKING:
     from jobs.measuring.inspect import Inspection
 
@@ -47,6 +50,7 @@ class Requests:
             "inspect": self._inspect,
             "load": self._load,
             "measure": self._measure,
+            "fetch": self._fetch,
             "tokenize": self._tokenize,
             "warm": self._warm,
             "quit": lambda _request: True,
@@ -86,6 +90,15 @@ class Requests:
         spec = ModelSpec.from_json(request["model"])
         device = device_called(request["device"])
         if device is None:
+    def _fetch(self, request: Request) -> bool:
+        fetched = fetch(
+            ModelSpec.from_json(request["model"]),
+            tell=self._answers.tell,
+            check=partial(refuse_unloadable_model, weights=request["weights"], device=request["device"]),
+        )
+        self._answers.result(asdict(fetched))
+        return False
+
             raise Refusal(
                 "load_failed", f"There is no device “{request['device']}” here.", "Choose one that is listed."
             )
@@ -103,6 +116,7 @@ class Requests:
         )
         team = TeamPrompts(loaded.model.config, own.ids, file_sha256=prompts["sha256"]) if own else None
         self._measurer = Measurer(loaded, self._memory(loaded), team)
+            weights=request.get("weights", AS_STORED),
         about = {"prompts": own.told | {"sha256": prompts["sha256"]}} if own else {}
         about |= {} if loaded.device == "cpu" else self._cards.environment(device)
         self._answers.result(asdict(_loaded(loaded, device, spec, about)))
@@ -159,3 +173,4 @@ def _loaded(loaded: LoadedModel, device: Mapping[str, Any], spec: ModelSpec, abo
         | ({"gguf_file": spec.gguf_file} if spec.gguf_file else {})
         | about,
     )
+        | {"weights": loaded.weights}

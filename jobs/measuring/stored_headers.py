@@ -3,7 +3,7 @@
 import json
 import math
 import struct
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -57,19 +57,26 @@ def folder_tensors(name: str, folder: Path) -> tuple[FileTensor, ...] | None:
 
 def _indexed(name: str, folder: Path) -> tuple[FileTensor, ...]:
     weight_map = _weight_map(name, folder / INDEX_FILE)
-    files = sorted(set(weight_map.values()))
-    missing = [file for file in files if not (folder / file).is_file()]
+    there = {path.name for path in folder.iterdir() if path.is_file()}
+    files = weight_files(name, folder / INDEX_FILE, there=there)
+    found = {file: _file_tensors(name, folder / file) for file in files}
+    absent = [tensor for tensor, file in weight_map.items() if tensor not in found[file]]
+    if absent:
+        raise missing_weights(name, absent)
+    return tuple(found[file][tensor] for tensor, file in weight_map.items())
+
+
+def weight_files(name: str, index: Path, *, there: Container[str]) -> tuple[str, ...]:
+    """The files that the index names, in order; raises Refusal: missing_weights (not `there`), broken_weights."""
+    files = tuple(sorted(set(_weight_map(name, index).values())))
+    missing = [file for file in files if file not in there]
     if missing:
         raise Refusal(
             "missing_weights",
             f"“{name}” lacks {_some(missing)}, of {len(files)} files that its {INDEX_FILE} names.",
             DOWNLOAD_AGAIN,
         )
-    found = {file: _file_tensors(name, folder / file) for file in files}
-    absent = [tensor for tensor, file in weight_map.items() if tensor not in found[file]]
-    if absent:
-        raise missing_weights(name, absent)
-    return tuple(found[file][tensor] for tensor, file in weight_map.items())
+    return files
 
 
 def _weight_map(name: str, path: Path) -> dict[str, str]:

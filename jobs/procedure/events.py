@@ -17,6 +17,7 @@ class EventKind(StrEnum):
 
 
 class Stage(StrEnum):
+    DOWNLOAD = "download"  # before the four, of a model whose files come over a network
     BUDGETS = "budgets"
     BASELINE = "baseline"
     CHANGES = "changes"

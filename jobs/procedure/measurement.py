@@ -116,7 +116,17 @@ class Loaded:
 
 
 class Bench(Protocol):
-    """What the procedure asks of the world. Any method may raise Cancelled or a Refusal."""
+    """What the procedure asks of the world. Any method may raise Cancelled or a Refusal.
+
+    downloads: whether the model's files come over a network, and are to be fetched before it is loaded.
+    """
+
+    @property
+    def downloads(self) -> bool: ...
+
+    def fetch(self) -> Mapping[str, Any]:
+        """{"bytes", "fetched_bytes" (not here before), "seconds", "revision"}."""
+        ...
 
     def load(self) -> Loaded: ...
 

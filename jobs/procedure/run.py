@@ -25,6 +25,9 @@ def answer(question: Question, record: InspectionRecord, bench: Bench) -> Iterat
     """
     refuse_impossible(question, record)
     record = with_weights(record, question.weights)
+    if bench.downloads:
+        yield _started(Stage.DOWNLOAD)
+        yield _finished(Stage.DOWNLOAD, dict(bench.fetch()))
     yield _started(Stage.BUDGETS)
     evidence = yield from begin(question, record, bench)
     yield _finished(Stage.BUDGETS, (yield from budgets(evidence)))

@@ -53,6 +53,13 @@ class RememberingBench:
     tell: Callable[[str], None]
 
     def load(self) -> Loaded:
+    @property
+    def downloads(self) -> bool:
+        return self.bench.downloads
+
+    def fetch(self) -> Mapping[str, Any]:
+        return self.bench.fetch()
+
         loaded = self.bench.load()
         if self.memory.measurements and self.memory.environment != presentable(loaded.environment):
             self.memory.measurements.clear()

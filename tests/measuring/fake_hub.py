@@ -1,5 +1,6 @@
 """A Hub on this machine that answers as huggingface.co does: each model stands for one kind of answer."""
 
+import hashlib
 import json
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -18,6 +19,7 @@ class FakeHub:
     """models: "org/name" -> file name -> content. Models of the organisations in `answers` answer otherwise.
 
     hang: requests for `slow/…` wait until it is set. commit: what files are said to be of; empty as of no Hub.
+    held_after_bytes: of each safetensors file no more is sent until `hang` is set. heard: the tokens of all requests.
     """
 
     models: dict[str, dict[str, bytes]]
@@ -25,7 +27,9 @@ class FakeHub:
     commit: str = COMMIT
     stop: Callable[[], None] = lambda: None
     hang: threading.Event = field(default_factory=threading.Event)
+    held_after_bytes: int | None = None
     asked: list[str] = field(default_factory=list)
+    heard: list[str] = field(default_factory=list)
 
 
 @contextmanager
@@ -68,8 +72,12 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _answer(self, *, body: bool) -> None:
         path = unquote(self.path).partition("?")[0]
-        self.of.asked.append(f"{self.command} {path}")
+        wanted = self.headers.get("range")
+        self.of.asked.append(f"{self.command} {path}" + (f" {wanted}" if wanted else ""))
+        self.of.heard.append(self.headers.get("authorization", ""))
         parts = path.strip("/").split("/")
+        if parts[:2] == ["api", "models"] and len(parts) in (4, 6):
+            return self._about("/".join(parts[2:4]), parts[5] if len(parts) == 6 else "main", body=body)
         if len(parts) < 5 or parts[2] != "resolve":
             return self._say(200, {}, b"ok", body=body)
         name, revision, file = "/".join(parts[:2]), parts[3], "/".join(parts[4:])
@@ -82,6 +90,15 @@ class _Handler(BaseHTTPRequestHandler):
                 404, _error("EntryNotFound", "Entry not found") | {"X-Repo-Commit": COMMIT}, b"", body=body
             )
         return self._file(content, body=body)
+
+    def _about(self, name: str, revision: str, *, body: bool) -> None:
+        """What the Hub's API tells of a model: its commit and its files with their sizes."""
+        refused = self._refused(name.partition("/")[0], revision)
+        if refused is not None:
+            return self._say(*refused, b"", body=body)
+        siblings = [{"rfilename": file, "size": len(content)} for file, content in self.of.models[name].items()]
+        about = {"id": name, "modelId": name, "sha": self.of.commit, "siblings": siblings}
+        return self._say(200, {"Content-Type": "application/json"}, json.dumps(about).encode(), body=body)
 
     def _refused(self, organisation: str, revision: str) -> tuple[int, dict[str, str]] | None:
         token = self.headers.get("authorization", "").removeprefix("Bearer ")
@@ -111,13 +128,13 @@ class _Handler(BaseHTTPRequestHandler):
         )
 
     def _file(self, content: bytes, *, body: bool) -> None:
-        headers = {"ETag": f'"{len(content):x}"', "Accept-Ranges": "bytes"}
+        headers = {"ETag": f'"{hashlib.sha256(content).hexdigest()}"', "Accept-Ranges": "bytes"}
         headers |= {"X-Repo-Commit": self.of.commit} if self.of.commit else {}
         wanted = self.headers.get("range", "").removeprefix("bytes=")
         if not wanted:
             return self._say(200, headers, content, body=body)
-        first, last = (int(end) for end in wanted.split("-"))
-        return self._say(206, headers, content[first : last + 1], body=body)
+        first, _, last = wanted.partition("-")
+        return self._say(206, headers, content[int(first) : int(last) + 1 if last else None], body=body)
 
     def _say(self, status: int, headers: Mapping[str, str], content: bytes, *, body: bool) -> None:
         self.send_response(status)
@@ -125,8 +142,15 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()
-        if body:
+        if not body:
+            return
+        most = self.of.held_after_bytes
+        if most is None or not self.path.endswith(".safetensors") or len(content) <= most:
             self.wfile.write(content)
+            return
+        self.wfile.write(content[:most])
+        self.wfile.flush()
+        self.of.hang.wait()
 
 
 def _error(code: str, message: str) -> dict[str, str]:

@@ -98,6 +98,11 @@ class World:
     skip_after: int | None = None
     asks: list[Ask] = field(default_factory=list)
 
+    downloads: bool = False
+
+    def fetch(self) -> Mapping[str, Any]:
+        return {"bytes": 2 * GIB, "fetched_bytes": 2 * GIB, "seconds": 30.0, "revision": "5" * 40}
+
     def load(self) -> Loaded:
         return Loaded(
             weights_bytes=self.record.weights_bytes[self.asked.dtype],
