@@ -25,9 +25,9 @@ from jobs.measuring.weights import parameters
 from jobs.procedure.measurement import Ask, Loaded
 from jobs.sizing.model_spec import ModelSpec
 from jobs.sizing.refusal import Refusal
+from jobs.sizing.stored import AS_STORED
 from jobs.sizing.strategy import Strategy
 
-from jobs.sizing.stored import AS_STORED
 if TYPE_CHECKING:
     from jobs.measuring.inspect import Inspection
 
@@ -47,10 +47,10 @@ class Requests:
         self._measurer: Measurer | None = None
         self._inspection: Inspection | None = None
         self._acts: dict[str, Callable[[Request], bool]] = {
+            "fetch": self._fetch,
             "inspect": self._inspect,
             "load": self._load,
             "measure": self._measure,
-            "fetch": self._fetch,
             "tokenize": self._tokenize,
             "warm": self._warm,
             "quit": lambda _request: True,
@@ -86,10 +86,6 @@ class Requests:
             self._inspection = Inspection(spec, attention=attention, tell=self._answers.tell)
         return self._inspection
 
-    def _load(self, request: Request) -> bool:
-        spec = ModelSpec.from_json(request["model"])
-        device = device_called(request["device"])
-        if device is None:
     def _fetch(self, request: Request) -> bool:
         fetched = fetch(
             ModelSpec.from_json(request["model"]),
@@ -99,6 +95,10 @@ class Requests:
         self._answers.result(asdict(fetched))
         return False
 
+    def _load(self, request: Request) -> bool:
+        spec = ModelSpec.from_json(request["model"])
+        device = device_called(request["device"])
+        if device is None:
             raise Refusal(
                 "load_failed", f"There is no device “{request['device']}” here.", "Choose one that is listed."
             )
@@ -112,11 +112,11 @@ class Requests:
             dtype=request["dtype"],
             device="cpu" if device["kind"] == "cpu" else self._open(device, request["dtype"]),
             attention=request["attention"],
+            weights=request.get("weights", AS_STORED),
             tell=self._answers.tell,
         )
         team = TeamPrompts(loaded.model.config, own.ids, file_sha256=prompts["sha256"]) if own else None
         self._measurer = Measurer(loaded, self._memory(loaded), team)
-            weights=request.get("weights", AS_STORED),
         about = {"prompts": own.told | {"sha256": prompts["sha256"]}} if own else {}
         about |= {} if loaded.device == "cpu" else self._cards.environment(device)
         self._answers.result(asdict(_loaded(loaded, device, spec, about)))
@@ -170,7 +170,7 @@ def _loaded(loaded: LoadedModel, device: Mapping[str, Any], spec: ModelSpec, abo
             revision=spec.revision,
             config_hash=config_hash(loaded.model.config),
         )
+        | {"weights": loaded.weights}
         | ({"gguf_file": spec.gguf_file} if spec.gguf_file else {})
         | about,
     )
-        | {"weights": loaded.weights}

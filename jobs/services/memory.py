@@ -52,7 +52,6 @@ class RememberingBench:
     memory: Memory
     tell: Callable[[str], None]
 
-    def load(self) -> Loaded:
     @property
     def downloads(self) -> bool:
         return self.bench.downloads
@@ -60,6 +59,7 @@ class RememberingBench:
     def fetch(self) -> Mapping[str, Any]:
         return self.bench.fetch()
 
+    def load(self) -> Loaded:
         loaded = self.bench.load()
         if self.memory.measurements and self.memory.environment != presentable(loaded.environment):
             self.memory.measurements.clear()
