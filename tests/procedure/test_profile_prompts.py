@@ -4,13 +4,18 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from io import StringIO
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from django.core.management import call_command
 
 from jobs.management.commands import profile
 from jobs.management.commands.profile import Command
+from jobs.models import PromptSet
+from jobs.models import Run as KeptRun
 from jobs.procedure.own_prompts import MOST_BYTES, OwnPrompts
 from jobs.procedure.prompt_lengths import PromptLengths
 from jobs.procedure.question import Question
@@ -49,7 +54,7 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], ask
         return PromptLengths.of([len(text.split()) for text in texts])
 
     monkeypatch.setattr(profile, "ProcessBench", bench)
-    monkeypatch.setattr(profile, "_reading", lambda *_: nullcontext())
+    monkeypatch.setattr(profile, "_reading", lambda *_: nullcontext(SimpleNamespace(hello={"devices": []})))
     monkeypatch.setattr(profile, "_inspected", lambda *_: record())
     monkeypatch.setattr(profile, "count_prompts", count)
     monkeypatch.setattr(profile, "resolve_model", lambda text, **_: ModelSpec(kind=ModelKind.HUB, name=text))
@@ -153,3 +158,11 @@ def test_of_many_bad_lines_the_first_are_told_and_the_rest_counted(run: Run, tmp
     assert err.count("is not used") == 20
     assert "5 more lines are not used" in err
     assert len(json.loads(out)["prompts"]["bad_lines"]) == 25
+
+
+@pytest.mark.django_db
+def test_a_saved_answer_can_be_measured_again_with_its_prompts(run: Run, file: Path) -> None:
+    call_command("profile", *FLAGS, "--prompts", str(file), "--save", "ours", stdout=StringIO())
+    kept = PromptSet.objects.get()
+    assert (kept.name, kept.count) == ("prompts.jsonl", 4)
+    assert KeptRun.objects.get().question["prompts_sha256"] == kept.sha256

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from django.conf import settings
@@ -94,7 +95,10 @@ class Command(AnsweringCommand):
             progress.done()
             self.stderr.write("Stopped; the measuring process has ended.")
             sys.exit(INTERRUPTED)
-        run_id = _kept(options["save"], spec, question, record, told) if options["save"] and not told.error else None
+        run_id = None
+        if options["save"] and not told.error:
+            _keep_prompts(options["prompts"], own)
+            run_id = _kept(options["save"], spec, question, record, told)
         self._say(told, run_id, prompts, as_json=options["json"])
         if told.error:
             sys.exit(FAILED)
@@ -185,6 +189,14 @@ def _answered(
     finally:
         progress.done()
     return told
+
+
+def _keep_prompts(file_name: str | None, own: OwnPrompts | None) -> None:
+    """What is kept can be measured again, with the same prompts."""
+    from jobs.services.prompt_set import prompt_set_save
+
+    if own:
+        prompt_set_save(user=None, name=Path(file_name or "").name, prompts=own)
 
 
 def _kept(name: str, spec: ModelSpec, question: Question, record: InspectionRecord, told: Told) -> int:
