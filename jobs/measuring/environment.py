@@ -10,6 +10,8 @@ import torch
 from jobs.measuring.devices import cpu_name
 from jobs.measuring.libraries import versions
 
+THREAD_SETTINGS = ("GOMP_", "KMP_", "MKL_", "OMP_")
+
 
 def environment(
     *, device: Mapping[str, Any], dtype: str, attention: str, revision: str | None, config_hash: str
@@ -22,7 +24,11 @@ def environment(
         "kernel": platform.release(),
         "cpu": cpu_name(),
         "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        "cpu_kernels": torch.backends.cpu.get_cpu_capability(),
+        "onednn": bool(torch.backends.mkldnn.enabled),
         "threads": torch.get_num_threads(),
+        "thread_settings": _thread_settings(),
+        "torch_build": torch.version.git_version[:12],
         "device": device["device"],
         "device_name": device["name"],
         "dtype": dtype,
@@ -33,6 +39,12 @@ def environment(
     if device["kind"] == "cuda":
         found |= {"cuda": torch.version.cuda, "driver": _driver()}
     return found
+
+
+def _thread_settings() -> str:
+    """Variables by which OpenMP and MKL share out and wait: `GOMP_SPINCOUNT=1000 OMP_NUM_THREADS=2`."""
+    names = sorted(name for name in os.environ if name.startswith(THREAD_SETTINGS))
+    return " ".join(f"{name}={os.environ[name]}" for name in names)
 
 
 def _driver() -> str | None:

@@ -16,7 +16,7 @@ from jobs.sizing.record import InspectionRecord
 from jobs.sizing.strategy import BASELINE, Strategy
 
 EDGE_TRIES = 2
-REPEATS: Mapping[Depth, tuple[int, int]] = {Depth.QUICK: (1, 1), Depth.FULL: (2, 4)}
+REPEATS: Mapping[Depth, tuple[int, int]] = {Depth.QUICK: (1, 2), Depth.FULL: (2, 4)}
 
 
 @dataclass(kw_only=True)

@@ -9,7 +9,7 @@ from jobs.sizing.strategy import Strategy
 
 
 class Depth(StrEnum):
-    QUICK = "quick"  # one repeat a point
+    QUICK = "quick"  # one repeat a point, a second of one that takes less than a second
     FULL = "full"  # repeats until the spread is small
 
 

@@ -12,6 +12,29 @@ KV_BYTES = {dtype: PROMPT_TOKENS * TOKEN_ELEMENTS * size for dtype, size in (("f
 CLEARLY_BYTES = 4 * MIB
 
 
+def test_an_answer_that_outgrows_the_capacity_is_refused_while_it_grows(tiny: Tiny) -> None:
+    """Where the prompt and a step fit, only the limit itself can tell."""
+    weights_bytes = tiny.load(LLAMA).weights_bytes
+    answer_tokens = 8 * MIB // (TOKEN_ELEMENTS * 4)
+    found = tiny.measure(prompt_tokens=64, answer_tokens=answer_tokens, capacity_bytes=weights_bytes + 3 * MIB)
+    assert found.outcome is Outcome.OUT_OF_MEMORY
+    assert found.error is not None
+    assert "more were refused" in found.error["message"]
+
+
+def test_what_the_warm_up_shows_to_be_too_large_costs_no_process(tiny: Tiny) -> None:
+    """In bfloat16 a refusal would: oneDNN remembers it."""
+    weights_bytes = tiny.load(LLAMA, "bfloat16").weights_bytes
+    pid = tiny.process.pid
+    capacity_bytes = weights_bytes + KV_BYTES["bfloat16"] - CLEARLY_BYTES
+    found = tiny.measure(prompt_tokens=PROMPT_TOKENS + 4, capacity_bytes=capacity_bytes)
+    assert found.outcome is Outcome.OUT_OF_MEMORY
+    assert tiny.measure(prompt_tokens=PROMPT_TOKENS).outcome is Outcome.OK
+    assert tiny.process.pid == pid
+    assert found.repeats == 0
+    assert (found.generate_s or 0) > (found.warm_s or 0) > 0
+
+
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
 def test_running_out_of_memory_is_a_measurement_and_the_run_goes_on(tiny: Tiny, dtype: str) -> None:
     weights_bytes = tiny.load(LLAMA, dtype).weights_bytes

@@ -38,6 +38,42 @@ def test_an_error_is_what_it_says(error: Exception, expected: tuple[Outcome, str
     assert classified(error) == expected
 
 
+OFFLOADED = Strategy.parse("offloaded")
+
+
+@pytest.mark.parametrize(
+    ("error", "strategy"),
+    [
+        (RuntimeError(CPU_REFUSAL), OFFLOADED),
+        (RuntimeError(CPU_REFUSAL), QUANTO),
+        (MemoryError(), QUANTO),
+        (RuntimeError("std::bad_alloc"), OFFLOADED),
+        (RuntimeError("CUDA error: out of memory\nCompile with `TORCH_USE_CUDA_DSA`"), OFFLOADED),
+        (RuntimeError("cudaHostAlloc failed: out of memory"), QUANTO),
+    ],
+)
+def test_on_a_gpu_a_lack_of_cpu_ram_is_told_from_the_gpus(error: Exception, strategy: Strategy) -> None:
+    failure = failure_of(error, strategy=strategy, capacity_bytes=280 * MIB, limited=True, device="cuda")
+    assert (failure.outcome, failure.code) == (Outcome.OUT_OF_MEMORY, "out_of_host_memory")
+    assert "CPU RAM" in failure.message
+
+
+@pytest.mark.parametrize(
+    ("error", "strategy", "expected"),
+    [
+        (RuntimeError("CUDA error: out of memory"), QUANTO, (Outcome.OUT_OF_MEMORY, "out_of_memory")),
+        (RuntimeError("CUBLAS_STATUS_ALLOC_FAILED"), OFFLOADED, (Outcome.OUT_OF_MEMORY, "out_of_memory")),
+        (RuntimeError("Need to provide pin_memory allocator"), OFFLOADED, (Outcome.FAILED, "strategy_failed")),
+        (RuntimeError("CUDA error: device-side assert"), OFFLOADED, (Outcome.FAILED, "device_assert")),
+    ],
+)
+def test_on_a_gpu_everything_else_is_what_it_was(
+    error: Exception, strategy: Strategy, expected: tuple[Outcome, str]
+) -> None:
+    failure = failure_of(error, strategy=strategy, capacity_bytes=280 * MIB, limited=True, device="cuda")
+    assert (failure.outcome, failure.code) == expected
+
+
 def test_torchs_own_refusal_is_out_of_memory() -> None:
     import torch
 
@@ -45,6 +81,8 @@ def test_torchs_own_refusal_is_out_of_memory() -> None:
     failure = failure_of(error, strategy=QUANTO, capacity_bytes=280 * MIB, limited=True)
     assert (failure.outcome, failure.restart) == (Outcome.OUT_OF_MEMORY, False)
     assert "2.50 GiB" in failure.message
+    offloading = failure_of(error, strategy=OFFLOADED, capacity_bytes=280 * MIB, limited=True, device="cuda")
+    assert offloading.code == "out_of_memory"
 
 
 def test_a_refused_primitive_without_a_limit_is_no_lack_of_memory() -> None:

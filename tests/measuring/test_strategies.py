@@ -7,6 +7,7 @@ import pytest
 
 from jobs.procedure.measurement import Measurement, Outcome
 from jobs.sizing.strategy import GROUP_ELEMENTS, Strategy
+from jobs.sizing.units import MIB
 from tests.measuring.conftest import LLAMA, MISTRAL, TOKEN_ELEMENTS, Tiny
 
 Measure = Callable[..., Measurement]
@@ -100,6 +101,39 @@ def test_the_three_budgets_add_up_to_the_peak(tiny: Tiny) -> None:
     assert found.working_bytes is not None
     kv = {found.kv_bytes, found.kv_prefill_bytes}
     assert found.peak_bytes - weights_bytes - found.working_bytes in kv
+
+
+def test_the_times_between_tokens_leave_out_what_is_read_between_prompt_and_answer(llama: Measure) -> None:
+    found = llama(answer_tokens=16, sequences=2, least_repeats=2, most_repeats=2)
+    assert found.inter_token_p50_s is not None
+    assert found.inter_token_p95_s is not None
+    assert found.decode_tokens_per_s is not None
+    assert found.total_s is not None
+    assert found.ttft_s is not None
+    assert 0 < found.inter_token_p50_s <= found.inter_token_p95_s < found.total_s
+    assert found.all_tokens_per_s == 2 * found.decode_tokens_per_s
+    assert found.ttft_spread is not None
+    assert found.peak_spread_bytes is not None
+    assert found.peak_spread_bytes <= MIB
+
+
+def test_a_warm_up_comes_once_for_a_shape_and_is_within_the_seconds_of_generating(llama: Measure) -> None:
+    first = llama(prompt_tokens=300, answer_tokens=16)
+    again = llama(prompt_tokens=300, answer_tokens=16)
+    assert first.warm_s is not None
+    assert first.generate_s is not None
+    assert again.generate_s is not None
+    assert 0 < first.warm_s < first.generate_s
+    assert again.warm_s is None
+    assert again.total_s is not None
+    assert again.generate_s >= again.total_s * 0.9
+
+
+def test_a_point_finds_the_memory_that_the_first_one_found(llama: Measure) -> None:
+    held = [llama(prompt_tokens=tokens).leaked_bytes for tokens in (64, 512, 128, 1024, 64)]
+    found = [one for one in held if one is not None]
+    assert len(found) == len(held)
+    assert max(found) - min(found) <= 2 * MIB
 
 
 def test_repeats_give_a_spread(llama: Measure) -> None:

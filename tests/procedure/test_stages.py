@@ -169,7 +169,7 @@ def test_cancelling_goes_through() -> None:
         answered(Stopping(asked=question(strategies=FIVE), record=record()))
 
 
-@pytest.mark.parametrize(("depth", "repeats"), [(Depth.QUICK, (1, 1)), (Depth.FULL, (2, 4))])
+@pytest.mark.parametrize(("depth", "repeats"), [(Depth.QUICK, (1, 2)), (Depth.FULL, (2, 4))])
 def test_depth_is_repeats(depth: Depth, repeats: tuple[int, int]) -> None:
     world = World(asked=question(depth=depth), record=record())
     answered(world)

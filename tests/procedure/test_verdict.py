@@ -20,8 +20,7 @@ def point(outcome: Outcome = Outcome.OK, **figures: object) -> Measurement:
         answer=32,
         sequences=1,
         outcome=outcome,
-        error=error,
-        **(usual | figures),  # type: ignore[arg-type]
+        **({"error": error} | usual | figures),  # type: ignore[arg-type]
     )
 
 
@@ -36,6 +35,10 @@ def test_a_point_at_every_bound_is_acceptable() -> None:
     [
         ({"peak_bytes": 901}, Limiter.MEMORY),
         ({"host_bytes": 501}, Limiter.HOST_MEMORY),
+        (
+            {"outcome": Outcome.OUT_OF_MEMORY, "error": {"code": "out_of_host_memory", "message": "CPU RAM"}},
+            Limiter.HOST_MEMORY,
+        ),
         ({"ttft_s": 2.01}, Limiter.TTFT),
         ({"decode_tokens_per_s": 9.9}, Limiter.SPEED),
     ],
