@@ -15,18 +15,25 @@ def cache_of(output: Any) -> Any:
 
 
 def held_bytes(cache: Any, *, on: str) -> int:
-    """Bytes of the storages that the cache keeps alive on a kind of device: what a view keeps is counted whole."""
+    """Bytes of the storages that the cache keeps alive on a kind of device ("cuda") or one of them ("cuda:1").
+
+    What a view keeps is counted whole.
+    """
     storages = {}
     for tensor in _tensors(cache):
-        if tensor.device.type == on:
+        if _is_on(tensor, on):
             storage = tensor.untyped_storage()
             storages[storage.data_ptr()] = storage.nbytes()
     return sum(storages.values())
 
 
 def used_bytes(cache: Any, *, on: str) -> int:
-    """Bytes of the cache's tensors on a kind of device: codes, scales, zeros, the unquantized rest, linear states."""
-    return sum(tensor.nelement() * tensor.element_size() for tensor in _tensors(cache) if tensor.device.type == on)
+    """Bytes of the cache's tensors there: codes, scales, zeros, the unquantized rest, linear states."""
+    return sum(tensor.nelement() * tensor.element_size() for tensor in _tensors(cache) if _is_on(tensor, on))
+
+
+def _is_on(tensor: torch.Tensor, on: str) -> bool:
+    return on in (tensor.device.type, str(tensor.device))
 
 
 def _tensors(cache: Any) -> Iterator[torch.Tensor]:

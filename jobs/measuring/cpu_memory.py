@@ -63,6 +63,9 @@ class CpuMemory:
         """CPU RAM of a cache beside the device's memory: here they are one."""
         return 0
 
+    def note_cache(self, cache: Any) -> None:
+        """There is one place that it can be."""
+
     def is_sound(self) -> bool:
         """Whether torch still uses oneDNN: a refused allocation makes it turn that off, in silence, for good."""
         return bool(torch.backends.mkldnn.enabled) == self._with_onednn

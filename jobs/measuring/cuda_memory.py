@@ -16,6 +16,7 @@ from typing import Any
 
 import torch
 
+from jobs.measuring.cache_bytes import used_bytes
 from jobs.measuring.card_use import CardUse
 
 WHOLE = 1.0
@@ -23,7 +24,7 @@ ALLOCATOR_SETTINGS = ("PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF")
 
 
 class CudaMemory:
-    """The three budgets over all cards together; figures of each card in `by_device` where there are several.
+    """The three budgets over all cards together; figures of each card in `by_device`.
 
     The capacity is split evenly: each card may hold its share, and the one that is fullest decides.
     weights_bytes: of each card, by its name.
@@ -37,6 +38,7 @@ class CudaMemory:
         self._taint: str | None = None
         self._host_bytes = 0
         self._read: dict[str, dict[str, Any]] = {}
+        self._kv_bytes: dict[str, int] = {}
 
     @property
     def context_bytes(self) -> int:
@@ -47,6 +49,7 @@ class CudaMemory:
         self._taint = None
         self._host_bytes = 0
         self._read = {}
+        self._kv_bytes = {}
         for card in self._cards:
             card.watch()
 
@@ -82,15 +85,18 @@ class CudaMemory:
         """
         return max(cache_bytes, self._host_bytes if cache_bytes else 0)
 
+    def note_cache(self, cache: Any) -> None:
+        """After the last token: what of it is on each card."""
+        for card in self._cards:
+            self._kv_bytes[card.name] = used_bytes(cache, on=str(card.torch_device))
+
     def figures(self) -> dict[str, Any]:
         """What was read of the point's passes beside the peak; the most of them."""
         read = self._read.values()
-        told: dict[str, Any] = {
-            name: sum(one[name] for one in read) for name in ("reserved_bytes", "device_used_bytes") if read
-        }
-        if len(self._cards) > 1:
-            told["by_device"] = self._read
-        return told
+        totals = {name: sum(one[name] for one in read) for name in ("reserved_bytes", "device_used_bytes") if read}
+        kv = self._kv_bytes
+        each = {name: one | ({"kv_bytes": kv[name]} if name in kv else {}) for name, one in self._read.items()}
+        return totals | {"by_device": each}
 
     def tainted(self) -> str | None:
         """What else took memory of the cards while the point was measured."""

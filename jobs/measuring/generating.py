@@ -25,6 +25,8 @@ class Memory(Protocol):
 
     def host_bytes(self, cache_bytes: int) -> int: ...
 
+    def note_cache(self, cache: Any) -> None: ...
+
     def synchronise(self) -> None: ...
 
 
@@ -123,6 +125,7 @@ def _pass(reading: _Reading, clock: TokenClock, memory: Memory) -> Pass:
     peak_bytes = memory.peak_bytes()
     kv_bytes = host_bytes = None
     if reading.cache is not None:
+        memory.note_cache(reading.cache)
         kv_bytes = used_bytes(reading.cache, on=memory.kind)
         host_bytes = 0 if memory.kind == "cpu" else memory.host_bytes(used_bytes(reading.cache, on="cpu"))
     at_prefill = peak_bytes == reading.prefill_peak_bytes

@@ -9,7 +9,7 @@ from jobs.procedure.estimate import Estimator
 from jobs.procedure.estimate_rows import estimate_rows
 from jobs.procedure.events import Event, EventKind, Stage
 from jobs.procedure.evidence import Evidence, log
-from jobs.procedure.measurement import Bench, Loaded
+from jobs.procedure.measurement import Bench, Loaded, Measurement
 from jobs.procedure.question import Question
 from jobs.procedure.verdict import Bounds
 from jobs.procedure.words import bytes_text, tokens_text
@@ -57,6 +57,7 @@ def budgets(evidence: Evidence) -> Generator[Event, None, dict[str, Any]]:
         "headroom_bytes": evidence.bounds.headroom_bytes,
         "capacity_bytes": evidence.bounds.capacity_bytes,
         "at_context": measured.context,
+        **of_cards(measured),
         "workload": _workload(evidence),
         "estimates": estimate_rows(evidence.question, evidence.record, evidence.grid.longest),
     }
@@ -66,6 +67,14 @@ def beside(estimated: int, measured: int | None) -> dict[str, Any]:
     """The error is of the estimate, in percent of what was measured; None where nothing was measured."""
     error = None if not measured else round(100 * (estimated - measured) / measured, 2) or 0.0
     return {"estimated_bytes": estimated, "measured_bytes": measured, "error_percent": error}
+
+
+def of_cards(measured: Measurement) -> dict[str, Any]:
+    """Of a run on GPUs: what the CUDA contexts take of the working memory, and each card's figures."""
+    cards = measured.by_device or {}
+    if not cards:
+        return {}
+    return {"context_bytes": sum(int(card["context_bytes"]) for card in cards.values()), "by_device": dict(cards)}
 
 
 def _workload(evidence: Evidence) -> dict[str, Any]:

@@ -2,11 +2,13 @@
 
 import gc
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import torch
 
+from jobs.measuring.cache_bytes import used_bytes
 from jobs.measuring.card_use import CardUse
 from jobs.measuring.cuda_memory import CudaMemory
 from jobs.measuring.nvml import Nvml
@@ -93,7 +95,14 @@ def test_peak_reserved_and_device_wide_are_told_apart(install: Install) -> None:
     figures = memory.figures()
     assert figures["reserved_bytes"] == (500 + 102) * MIB
     assert figures["device_used_bytes"] == GIB + (500 + 102) * MIB
-    assert "by_device" not in figures
+    assert figures["by_device"] == {
+        "cuda:0": {
+            "peak_bytes": (500 + 101) * MIB,
+            "reserved_bytes": (500 + 102) * MIB,
+            "device_used_bytes": GIB + (500 + 102) * MIB,
+            "context_bytes": 500 * MIB,
+        }
+    }
 
 
 def test_start_forgets_the_peak_of_the_pass_before(install: Install) -> None:
@@ -284,6 +293,15 @@ def test_over_several_cards_each_has_its_own_figures(install: Install) -> None:
     assert [card["peak_bytes"] for card in by_device.values()] == [12 * GIB + 500 * MIB, 9 * GIB + 500 * MIB]
     assert [card["weights_bytes"] for card in by_device.values()] == [10 * GIB, 8 * GIB]
     assert [card["context_bytes"] for card in by_device.values()] == [500 * MIB] * 2
+
+
+def test_the_cache_is_told_apart_by_card(install: Install) -> None:
+    _cuda, memory = two_cards(install)
+    memory.start()
+    memory.peak_bytes()
+    memory.note_cache(SimpleNamespace(layers=[torch.empty(4, device="meta"), torch.empty(8)]))
+    assert [card["kv_bytes"] for card in memory.figures()["by_device"].values()] == [0, 0]
+    assert used_bytes(SimpleNamespace(layers=[torch.empty(4, device="meta"), torch.empty(8)]), on="meta") == 16
 
 
 def test_over_several_cards_each_may_hold_its_share_of_the_capacity(install: Install) -> None:

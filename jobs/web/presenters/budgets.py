@@ -8,6 +8,7 @@ from jobs.charts.points import BudgetRow as PeakRow
 from jobs.charts.points import budget_rows
 from jobs.web.presenters.bars import Bar, stacked
 
+CARD_PARTS = ("weights", "kv", "context", "peak", "reserved", "device_used")
 PARTS = {"weights": "weights", "kv": "KV cache", "working": "working memory"}
 
 
@@ -22,12 +23,29 @@ class BudgetRow:
 
 
 @dataclass(frozen=True, kw_only=True)
+class CardRow:
+    """One GPU's bytes in the short real run; context: the CUDA context's. None where it was not told."""
+
+    name: str
+    weights: int | None
+    kv: int | None
+    context: int | None
+    peak: int | None
+    reserved: int | None
+    device_used: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Budgets:
+    """context_bytes: what the CUDA context takes, which is part of the working memory; None on a CPU."""
+
     rows: tuple[BudgetRow, ...]
     bars: tuple[Bar, ...]
     at_context: int
     capacity_bytes: int
     headroom_bytes: int
+    context_bytes: int | None
+    cards: tuple[CardRow, ...]
 
     @property
     def largest_bytes(self) -> int:
@@ -46,7 +64,13 @@ def budgets(result: Mapping[str, Any] | None) -> Budgets | None:
         at_context=result["at_context"],
         capacity_bytes=result["capacity_bytes"],
         headroom_bytes=result["headroom_bytes"],
+        context_bytes=result.get("context_bytes"),
+        cards=tuple(_card(name, figures) for name, figures in result.get("by_device", {}).items()),
     )
+
+
+def _card(name: str, figures: Mapping[str, Any]) -> CardRow:
+    return CardRow(name=name, **{part: figures.get(f"{part}_bytes") for part in CARD_PARTS})
 
 
 def _row(label: str, part: Mapping[str, Any]) -> BudgetRow:
