@@ -1,6 +1,6 @@
 """What each request of the protocol does."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -16,13 +16,16 @@ from jobs.measuring.fetching import fetch
 from jobs.measuring.held import StillHeld, release
 from jobs.measuring.loading import LoadedModel, load_model, refuse_unloadable_model
 from jobs.measuring.measure import Measurer
+from jobs.measuring.own_heap import in_own_heap
 from jobs.measuring.prompts import TeamPrompts
 from jobs.measuring.protocol import Answers
+from jobs.measuring.quality import Scorer
 from jobs.measuring.quanto_kernels import why_not_quanto
 from jobs.measuring.reading_bound import bounded_reading
-from jobs.measuring.tokenizing import tokenized
+from jobs.measuring.tokenizing import Tokenized, tokenized
 from jobs.measuring.weights import parameters
 from jobs.procedure.measurement import Ask, Loaded
+from jobs.procedure.quality import QualityAsk
 from jobs.sizing.model_spec import ModelSpec
 from jobs.sizing.refusal import Refusal
 from jobs.sizing.stored import AS_STORED
@@ -45,12 +48,14 @@ class Requests:
         self._cards = cards
         self.texts: tuple[str, ...] = ()
         self._measurer: Measurer | None = None
+        self._scorer: Scorer | None = None
         self._inspection: Inspection | None = None
         self._acts: dict[str, Callable[[Request], bool]] = {
             "fetch": self._fetch,
             "inspect": self._inspect,
             "load": self._load,
             "measure": self._measure,
+            "quality": self._quality,
             "tokenize": self._tokenize,
             "warm": self._warm,
             "quit": lambda _request: True,
@@ -102,11 +107,11 @@ class Requests:
             raise Refusal(
                 "load_failed", f"There is no device “{request['device']}” here.", "Choose one that is listed."
             )
-        self._measurer = self._inspection = None
+        self._measurer = self._scorer = self._inspection = None
         release()
         prompts = request.get("prompts") or {}
         self.texts = tuple(prompts.get("texts", ()))
-        own = tokenized(spec, self.texts, tell=self._answers.tell) if self.texts else None
+        own = self._tokenized(spec, self.texts) if self.texts else None
         loaded = load_model(
             spec,
             dtype=request["dtype"],
@@ -116,20 +121,25 @@ class Requests:
             tell=self._answers.tell,
         )
         team = TeamPrompts(loaded.model.config, own.ids, file_sha256=prompts["sha256"]) if own else None
-        self._measurer = Measurer(loaded, self._memory(loaded), team)
+        memory = self._memory(loaded)
+        self._measurer = Measurer(loaded, memory, team)
+        self._scorer = Scorer(loaded, memory, spec, texts=self.texts, first_use=self._measurer.first_use)
         about = {"prompts": own.told | {"sha256": prompts["sha256"]}} if own else {}
         about |= {} if loaded.device == "cpu" else self._cards.environment(device)
         self._answers.result(asdict(_loaded(loaded, device, spec, about)))
         return False
 
     def _tokenize(self, request: Request) -> bool:
-        told = tokenized(ModelSpec.from_json(request["model"]), request["prompts"], tell=self._answers.tell).told
-        self._answers.result(told)
+        self._answers.result(self._tokenized(ModelSpec.from_json(request["model"]), request["prompts"]).told)
         return False
 
+    def _tokenized(self, spec: ModelSpec, texts: Sequence[str]) -> Tokenized:
+        return in_own_heap(lambda: tokenized(spec, texts, tell=self._answers.tell))
+
     def _measure(self, request: Request) -> bool:
-        if self._measurer is None:
+        if self._measurer is None or self._scorer is None:
             raise Refusal("load_failed", "No model is loaded.", "Load one first.")
+        self._scorer.forget()
         known = {name: request[name] for name in Ask.__dataclass_fields__ if name in request}
         ask = Ask(**known | {"strategy": Strategy.parse(request["strategy"])})
         try:
@@ -139,6 +149,15 @@ class Requests:
             return True
         self._answers.result(done.measurement.as_json(), restart=done.restart)
         return done.restart
+
+    def _quality(self, request: Request) -> bool:
+        if self._scorer is None:
+            raise Refusal("load_failed", "No model is loaded.", "Load one first.")
+        known = {name: request[name] for name in QualityAsk.__dataclass_fields__ if name in request}
+        ask = QualityAsk(**known | {"strategy": Strategy.parse(request["strategy"])})
+        scored = self._scorer.score(ask, tell=self._answers.tell)
+        self._answers.result(scored.quality.as_json(), restart=scored.restart)
+        return scored.restart
 
     def _warm(self, request: Request) -> bool:
         self._answers.tell("Compiling quanto's kernels: up to 90 s, once.")

@@ -6,8 +6,9 @@ from typing import Any
 from jobs.procedure.combination import combined, combined_rise_bytes
 from jobs.procedure.estimate import Estimator
 from jobs.procedure.evidence import Evidence
+from jobs.procedure.quality_text import figures_text
 from jobs.procedure.strategy_limit import StrategyLimit
-from jobs.procedure.verdict import Limiter
+from jobs.procedure.verdict import ACCEPTABLE, Limiter, judge
 from jobs.procedure.words import bytes_text, speed_text, tokens_text, with_strategy
 from jobs.sizing.strategy import BASELINE, Strategy
 
@@ -22,6 +23,7 @@ def to_change(evidence: Evidence, limits: Sequence[StrategyLimit], closest: Stra
         *_fewer_sequences(evidence, limits),
         *_combinations(evidence, limits),
         *_looser_bounds(evidence, limits),
+        *_looser_quality(evidence, limits),
     ]
 
 
@@ -33,9 +35,8 @@ def needed_capacity_bytes(evidence: Evidence, strategy: Strategy) -> int:
 
 def _bigger_device(evidence: Evidence, limits: Sequence[StrategyLimit]) -> Iterator[dict[str, Any]]:
     """For the normal cache and for the strategy that needs least; nothing where the memory would do already."""
-    short = [
-        limit.strategy for limit in limits if needed_capacity_bytes(evidence, limit.strategy) > _capacity(evidence)
-    ]
+    good = [limit.strategy for limit in limits if limit.limited_by is not Limiter.QUALITY]
+    short = [strategy for strategy in good if needed_capacity_bytes(evidence, strategy) > _capacity(evidence)]
     least = sorted(short, key=lambda strategy: needed_capacity_bytes(evidence, strategy))[:1]
     for strategy in dict.fromkeys([strategy for strategy in (BASELINE, *least) if strategy in short]):
         needed = needed_capacity_bytes(evidence, strategy)
@@ -103,7 +104,7 @@ def _looser_bounds(evidence: Evidence, limits: Sequence[StrategyLimit]) -> Itera
         if longest is None or longest.peak_bytes is None or longest.peak_bytes > evidence.bounds.budget_bytes:
             continue
         speed = longest.decode_tokens_per_s
-        if speed is not None:
+        if speed is not None and limit.limited_by is not Limiter.QUALITY:
             yield _row(
                 "bounds",
                 f"The workload fits in memory {with_strategy(limit.strategy)}, at {speed_text(speed)} and with the "
@@ -113,6 +114,24 @@ def _looser_bounds(evidence: Evidence, limits: Sequence[StrategyLimit]) -> Itera
                 ttft_s=longest.ttft_s,
                 predicted=False,
             )
+
+
+def _looser_quality(evidence: Evidence, limits: Sequence[StrategyLimit]) -> Iterator[dict[str, Any]]:
+    """A quantized cache that keeps every bound at the workload's longest but the one on quality, as measured."""
+    for limit in limits:
+        longest = evidence.at(limit.strategy, evidence.grid.longest)
+        if limit.limited_by is not Limiter.QUALITY or longest is None or judge(longest, evidence.bounds) != ACCEPTABLE:
+            continue
+        quality = evidence.qualities(limit.strategy)[0]
+        yield _row(
+            "quality",
+            f"The workload fits {with_strategy(limit.strategy)} but for its quality: mean KL {figures_text(quality)} "
+            f"(measured), where the bound is {evidence.bounds.max_kl or 0:g}.",
+            strategy=str(limit.strategy),
+            mean_kl=quality.mean_kl,
+            max_kl=evidence.bounds.max_kl,
+            predicted=False,
+        )
 
 
 def _fits(evidence: Evidence, strategy: Strategy, sequences: int) -> bool:

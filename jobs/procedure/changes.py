@@ -8,6 +8,7 @@ from jobs.procedure.events import Event, Stage
 from jobs.procedure.evidence import Evidence, log
 from jobs.procedure.measurement import Measurement, Outcome
 from jobs.procedure.one_change import is_proven, settings_changed
+from jobs.procedure.scoring import score
 from jobs.procedure.verdict import told
 from jobs.procedure.words import with_strategy
 from jobs.sizing.budgets import refusal_of
@@ -26,7 +27,11 @@ def changes(evidence: Evidence, *, memory_limits: bool) -> Generator[Event, None
     results = []
     for strategy in strategies:
         results.append((yield from _try(evidence, strategy)))
-    return results
+    # Together and last: the normal cache's distributions at a context then serve every strategy that reached it.
+    for strategy in tried(results):
+        if strategy.is_quantized:
+            yield from score(evidence, strategy)
+    return [_with_quality(evidence, result) for result in results]
 
 
 def tried(results: list[dict[str, Any]]) -> list[Strategy]:
@@ -59,6 +64,12 @@ def _try(evidence: Evidence, strategy: Strategy) -> Generator[Event, None, dict[
         "cost": cost(evidence.at(BASELINE, evidence.short), evidence.at(strategy, evidence.short)),
         "quality": None,
     }
+
+
+def _with_quality(evidence: Evidence, result: dict[str, Any]) -> dict[str, Any]:
+    """At the longest context that was scored: what it costs there is what decides."""
+    qualities = evidence.qualities(Strategy.parse(result["strategy"]))
+    return result | {"quality": qualities[0].as_json() if qualities else None}
 
 
 def refusal(evidence: Evidence, strategy: Strategy) -> str | None:

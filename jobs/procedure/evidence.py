@@ -9,8 +9,9 @@ from jobs.procedure.estimate import Estimator, nearest_inspected
 from jobs.procedure.events import Event, EventKind, Stage
 from jobs.procedure.measurement import Ask, Bench, Loaded, Measurement, Outcome
 from jobs.procedure.pace import Pace
+from jobs.procedure.quality import Quality
 from jobs.procedure.question import Depth, Question
-from jobs.procedure.verdict import Bounds, Verdict, judge, told
+from jobs.procedure.verdict import Bounds, Verdict, judge, told, with_quality
 from jobs.procedure.words import tokens_text, with_strategy
 from jobs.sizing.record import InspectionRecord
 from jobs.sizing.strategy import BASELINE, Strategy
@@ -33,6 +34,7 @@ class Evidence:
     _seen: dict[tuple[str, int], Measurement] = field(default_factory=dict)
     _estimators: dict[str, Estimator] = field(default_factory=dict)
     _surprises: dict[str, int] = field(default_factory=dict)
+    _qualities: dict[str, list[Quality]] = field(default_factory=dict)
 
     def measure(self, stage: Stage, strategy: Strategy, prompt: int) -> Generator[Event, None, Measurement]:
         """Tells before and after; what was measured before comes back without a word."""
@@ -57,9 +59,28 @@ class Evidence:
         return sorted(mine, key=lambda measurement: measurement.prompt)
 
     def judged(self, strategy: Strategy) -> list[tuple[Measurement, Verdict]]:
-        """What was really run, in rising order, with what it means for the question."""
-        pairs = [(measurement, judge(measurement, self.bounds)) for measurement in self.of(strategy)]
+        """What was really run, in rising order, with what it means for the question.
+
+        A context that ran but lies between those whose quality is within the bound and above it is left out.
+        """
+        pairs = [(measurement, self._judge(strategy, measurement)) for measurement in self.of(strategy)]
         return [(measurement, verdict) for measurement, verdict in pairs if verdict is not None]
+
+    def _judge(self, strategy: Strategy, measurement: Measurement) -> Verdict | None:
+        verdict = judge(measurement, self.bounds)
+        if verdict is None or not verdict.acceptable:
+            return verdict
+        return with_quality(measurement.context, self.qualities(strategy), self.bounds.max_kl)
+
+    def qualities(self, strategy: Strategy) -> tuple[Quality, ...]:
+        """In the order in which they were asked for: the longest context first."""
+        return tuple(self._qualities.get(str(strategy), ()))
+
+    def add_quality(self, strategy: Strategy, quality: Quality) -> None:
+        self._qualities.setdefault(str(strategy), []).append(quality)
+
+    def is_limited_by_quality(self, strategy: Strategy) -> bool:
+        return any(quality.is_above(self.bounds.max_kl) for quality in self.qualities(strategy))
 
     def estimator(self, strategy: Strategy) -> Estimator:
         """Of the nearest strategy that the model was inspected with: only where to measure depends on it."""

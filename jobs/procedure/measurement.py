@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol
 
+from jobs.procedure.quality import Quality, QualityAsk
 from jobs.procedure.question import Question
 from jobs.sizing.strategy import Strategy
 
@@ -132,6 +133,10 @@ class Bench(Protocol):
 
     def measure(self, ask: Ask) -> Measurement:
         """Run it; a failure of any kind is a measurement with its outcome, never an exception."""
+        ...
+
+    def quality(self, ask: QualityAsk) -> Quality:
+        """Score it on a text; a failure of any kind is a quality with its outcome, never an exception."""
         ...
 
 

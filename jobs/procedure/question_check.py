@@ -50,6 +50,7 @@ def _amounts(question: Question) -> dict[str, float | None]:
         "capacity": question.capacity_bytes,
         "min_speed": question.min_decode_tokens_per_s,
         "max_ttft": question.max_ttft_s,
+        "max_kl": question.max_kl,
         "host_capacity": question.host_capacity_bytes,
         "time_cap": question.time_cap_s,
     }

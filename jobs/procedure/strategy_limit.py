@@ -61,6 +61,8 @@ def next_prompt(evidence: Evidence, strategy: Strategy) -> int | None:
 
     The corrected curve says where. Each time in a row that it promised too much, the way back doubles: 1, 2, 4 steps.
     """
+    if evidence.is_limited_by_quality(strategy):
+        return None
     judged = evidence.judged(strategy)
     best, failing = bracket(judged)
     low = best.prompt if best else None

@@ -1,9 +1,12 @@
 """Whether a measurement is good enough, and if not, what stands in the way."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from jobs.procedure.measurement import Measurement, Outcome
+from jobs.procedure.quality import Quality
+from jobs.procedure.quality_text import above_text
 from jobs.procedure.question import Question
 from jobs.procedure.several_cards import fullest
 from jobs.procedure.words import bytes_text, seconds_text, speed_text
@@ -28,6 +31,7 @@ class Bounds:
     min_decode_tokens_per_s: float | None = None
     max_ttft_s: float | None = None
     host_capacity_bytes: int | None = None
+    max_kl: float | None = None
 
     @property
     def budget_bytes(self) -> int:
@@ -46,6 +50,7 @@ class Bounds:
             min_decode_tokens_per_s=question.min_decode_tokens_per_s,
             max_ttft_s=question.max_ttft_s,
             host_capacity_bytes=question.host_capacity_bytes,
+            max_kl=question.max_kl,
         )
 
 
@@ -75,6 +80,19 @@ def judge(measurement: Measurement, bounds: Bounds) -> Verdict | None:
             acceptable=False, reason=f"it failed there, which says nothing about memory: {told(measurement)}"
         )
     return _memory(measurement, bounds) or _host(measurement, bounds) or _pace(measurement, bounds) or ACCEPTABLE
+
+
+def with_quality(context: int, qualities: Sequence[Quality], max_kl: float | None) -> Verdict | None:
+    """Of a point that is acceptable otherwise; None where it lies below a context above the bound and nothing says
+    that it is within: then nothing is promised there.
+    """
+    above = [quality for quality in qualities if quality.is_above(max_kl)]
+    if max_kl is None or not above:
+        return ACCEPTABLE
+    if any(quality.is_within(max_kl) and quality.context >= context for quality in qualities):
+        return ACCEPTABLE
+    shortest = min(above, key=lambda quality: quality.context)
+    return _limited(Limiter.QUALITY, above_text(shortest, max_kl)) if context >= shortest.context else None
 
 
 def told(measurement: Measurement) -> str:

@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from jobs.procedure.measurement import Ask, Loaded, Measurement, skipped
 from jobs.procedure.own_prompts import OwnPrompts
+from jobs.procedure.quality import Quality, QualityAsk, QualityOutcome
 from jobs.procedure.question import Question
 from jobs.running import deaths
 from jobs.running.fresh import FreshProcess
@@ -128,6 +129,27 @@ class ProcessBench:
                 return deaths.killed(ask, death)
             self._fresh.because(f"the process before it crashed ({death.how})")
             return death
+
+    def quality(self, ask: QualityAsk) -> Quality:
+        """Raises Cancelled alone: a run goes on without a quality, and says why."""
+        if self._deadline is not None and monotonic() > self._deadline:
+            return ask.without_figures(QualityOutcome.NOT_MEASURED, "the run's time cap came first")
+        try:
+            data = self._loaded_process().request(
+                "quality",
+                patience_s=self._measure_patience_s,
+                cancelled=self._cancelled,
+                tell=self._tell,
+                deadline=self._deadline,
+                **ask.as_json(),
+            )
+        except OutOfTime:
+            return ask.without_figures(QualityOutcome.NOT_MEASURED, "the run's time cap came first")
+        except (ProcessDied, ProcessHung) as end:
+            return ask.without_figures(QualityOutcome.FAILED, str(end))
+        except Refusal as refusal:
+            return ask.without_figures(QualityOutcome.FAILED, refusal.message)
+        return Quality.from_json(data)
 
     def _after_crash(self, ask: Ask, death: ProcessDied) -> Measurement:
         """A crash under the limit may be a lack of memory: the peak without the limit decides."""

@@ -7,6 +7,7 @@ from typing import Any
 from jobs.models import Run
 from jobs.procedure.events import Event, EventKind
 from jobs.procedure.measurement import Ask, Bench, Loaded, Measurement, Outcome
+from jobs.procedure.quality import Quality, QualityAsk
 from jobs.services.presentable import presentable
 
 
@@ -69,3 +70,7 @@ class RememberingBench:
     def measure(self, ask: Ask) -> Measurement:
         known = self.memory.measurements.get((str(ask.strategy), ask.context_tokens))
         return known if known is not None else self.bench.measure(ask)
+
+    def quality(self, ask: QualityAsk) -> Quality:
+        """Scored again: it takes seconds, and its result is told with the stage's, which an earlier attempt lacks."""
+        return self.bench.quality(ask)

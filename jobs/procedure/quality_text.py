@@ -1,0 +1,33 @@
+"""A quality in words."""
+
+from jobs.procedure.quality import Quality
+
+WHAT_KL_IS = (
+    "Mean KL says how far the quantized cache's probabilities for the next token are from the normal cache's on the "
+    "same text: 0 is no difference at all, and above about 1 the answers are another model's."
+)
+
+
+def kl_text(kl: float) -> str:
+    """Two digits or more that mean something, never a power of ten."""
+    return f"{kl:.{4 if kl < 0.01 else 3 if kl < 0.1 else 2}f}"
+
+
+def figures_text(quality: Quality) -> str:
+    """“0.07 (0.05 to 0.09) over 256 tokens; same top token 86 %”; its message where nothing was measured."""
+    if quality.mean_kl is None:
+        return f"not measured: {quality.message}"
+    interval = ""
+    if quality.kl_low is not None and quality.kl_high is not None:
+        interval = f" ({kl_text(quality.kl_low)} to {kl_text(quality.kl_high)})"
+    same = "" if quality.same_top is None else f"; same top token {100 * quality.same_top:.0f} %"
+    return f"{kl_text(quality.mean_kl)}{interval} over {quality.scored_tokens:,} tokens{same}"
+
+
+def above_text(quality: Quality, max_kl: float) -> str:
+    """Why a strategy is limited by quality, as the end of “at 1,056 tokens …”."""
+    unsure = "; the interval holds the bound, so another text might decide otherwise" * quality.straddles(max_kl)
+    return (
+        f"its next tokens differ too much from the normal cache's: mean KL {figures_text(quality)}, scored at "
+        f"{quality.context:,} tokens; the bound is {max_kl:g}{unsure}"
+    )
