@@ -25,6 +25,8 @@ def _headline(limit: Mapping[str, Any]) -> Iterator[str]:
     beside = f", failed at {failing:,}" if failing else ""
     confirmed = "confirmed by a real run there" if limit["confirmed"] else "the next step was not measured"
     yield f"Ran at {limit['context']:,}{beside}; {confirmed}; headroom {percent_text(limit['headroom_percent'])}."
+    if limit["weights_note"]:
+        yield limit["weights_note"]
     if limit["provisional"]:
         yield "Provisional: what the quantized cache costs in quality was not measured."
 

@@ -10,7 +10,13 @@ from jobs.sizing.strategy import Strategy
 
 CLEAR_LINE = "\r\x1b[K"
 LABEL_WIDTH, CONTEXT_WIDTH = 26, 16
-STAGE_TITLES = {"budgets": "1 Budgets", "baseline": "2 Baseline", "changes": "3 Changes", "limit": "4 Limit"}
+STAGE_TITLES = {
+    "download": "Download",
+    "budgets": "1 Budgets",
+    "baseline": "2 Baseline",
+    "changes": "3 Changes",
+    "limit": "4 Limit",
+}
 
 
 class Stream(Protocol):
@@ -28,6 +34,8 @@ class Progress:
         match event.kind:
             case EventKind.STAGE_STARTED:
                 self._line(STAGE_TITLES[event.data["stage"]])
+            case EventKind.STAGE_FINISHED if event.data["stage"] == "download":
+                self._line(f"  {_downloaded(event.data['result'])}")
             case EventKind.MEASURING:
                 self.tell(_point(event.data))
             case EventKind.MEASUREMENT:
@@ -58,6 +66,13 @@ class Progress:
         self.done()
         self.stream.write(f"{text}\n")
         self.stream.flush()
+
+
+def _downloaded(result: Mapping[str, Any]) -> str:
+    whole, fresh = result["bytes"], result["fetched_bytes"]
+    if not fresh:
+        return f"nothing to download: all {bytes_text(whole)} were here"
+    return f"{bytes_text(fresh)} of {bytes_text(whole)} downloaded in {seconds_text(result['seconds'])}"
 
 
 def measurement_line(data: Mapping[str, Any]) -> str:

@@ -8,6 +8,7 @@ from django.core.management.base import CommandParser
 
 from jobs.sizing import architectures
 from jobs.sizing.refusal import Refusal
+from jobs.sizing.stored import AS_STORED, WEIGHTS
 from jobs.sizing.strategy import Strategy
 from jobs.sizing.units import DTYPE_BYTES, dtype_bytes
 
@@ -27,6 +28,7 @@ class Asked:
     dtype: str
     strategy: Strategy
     attention: str
+    weights: str
     padded: bool
     fresh: bool
 
@@ -55,6 +57,9 @@ def add_arguments(parser: CommandParser) -> None:
     )
     parser.add_argument("--attention", default="sdpa", help=f"{', '.join(ATTENTIONS)} (sdpa)")
     parser.add_argument(
+        "--weights", default=AS_STORED, help=f"{', '.join(WEIGHTS)}: packed by bitsandbytes while they are loaded"
+    )
+    parser.add_argument(
         "--padded", action="store_true", help="sequences of unequal lengths, filled up on the left to --tokens"
     )
     parser.add_argument(
@@ -72,6 +77,7 @@ def asked_of(options: Mapping[str, Any]) -> Asked:
         dtype=options["dtype"],
         strategy=Strategy.parse(options["strategy"]),
         attention=_attention(options["attention"]),
+        weights=_weights(options["weights"]),
         padded=options["padded"],
         fresh=options["fresh"],
     )
@@ -82,6 +88,12 @@ def _attention(text: str) -> str:
         raise Refusal(
             "bad_arguments", f"“{text[:40]}” is no attention that is sized.", f"Use {' or '.join(ATTENTIONS)}."
         )
+    return text
+
+
+def _weights(text: str) -> str:
+    if text not in WEIGHTS:
+        raise Refusal("bad_weights", f"“{text[:40]}” is no way to pack weights.", f"Use {', '.join(WEIGHTS)}.")
     return text
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from jobs.sizing.stored import stored_sentence
+from jobs.sizing.stored import ON_THE_FLY_SOURCE, stored_sentence
 from jobs.sizing.units import bytes_text
 
 HEADINGS = ("tokens", "sequences", "strategy", "KV cache", "KV after prompt", "working", "peak", "in", "CPU RAM")
@@ -43,7 +43,8 @@ def _weights(answer: Mapping[str, Any]) -> Sequence[str]:
     size, stored = bytes_text(answer["weights_bytes"]), answer["weights"]
     if stored is None:
         return (f"weights         {size} in {answer['dtype']}",)
-    return f"weights         {size}", f"stored as       {stored_sentence(stored, answer['dtype'])}"
+    how = "packed as      " if stored["source"] == ON_THE_FLY_SOURCE else "stored as      "
+    return f"weights         {size}", f"{how} {stored_sentence(stored, answer['dtype'])}"
 
 
 def _row(point: Mapping[str, Any]) -> tuple[str, ...]:

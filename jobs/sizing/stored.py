@@ -17,6 +17,7 @@ ON_THE_FLY: Mapping[str, Mapping[str, Any]] = {
 """Name -> arguments of transformers' BitsAndBytesConfig; 4 bits compute in the compute precision besides."""
 WEIGHTS = (AS_STORED, *ON_THE_FLY)
 ON_THE_FLY_SOURCE = "on_the_fly"
+GGUF = "gguf"
 
 
 def with_weights(record: InspectionRecord, weights: str) -> InspectionRecord:
@@ -59,6 +60,11 @@ def stays_packed(record: InspectionRecord, device: str) -> bool:
     return not record.random_weights and device.partition(":")[0] not in unpacked_on
 
 
+def dequantized_words(dtype: str) -> str:
+    """What becomes of a GGUF file's weights in transformers, which other programs keep packed."""
+    return f"dequantized to {dtype} when loaded: not your llama.cpp's memory"
+
+
 def stored_sentence(stored: Mapping[str, Any], dtype: str) -> str:
     """What `stored_json` says: how the weights are packed, and that the cache is not packed with them."""
     return f"{_packed(stored, dtype)}; the KV cache stays in {dtype}"
@@ -71,6 +77,8 @@ def _packed(stored: Mapping[str, Any], dtype: str) -> str:
         shown = f"weights are shown in {dtype}" if file_bytes is None else "weights are shown as in the files"
         return f"{method}{files}: the packed size is not known: {shown}"
     packed = f"{method}, {bits} bits{files}"
+    if stored["dequantized"] and method == GGUF:
+        return f"{packed}, {dequantized_words(dtype)}"
     if stored["dequantized"]:
         return f"{packed}, turned into {dtype} when loaded"
     where = " and ".join(stored["unpacked_on"])

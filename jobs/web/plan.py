@@ -7,6 +7,7 @@ from jobs.procedure.question import Question
 from jobs.selectors.model_entry import entries_before, entry_find, record_of
 from jobs.sizing.record import InspectionRecord
 from jobs.sizing.refusal import Refusal
+from jobs.sizing.stored import with_weights
 from jobs.web.forms.fields import said
 from jobs.web.forms.question import EstimateForm
 from jobs.web.models_known import spec_of
@@ -19,6 +20,7 @@ NEEDED = (
     "answer_tokens",
     "sequences",
     "dtype",
+    "weights",
     "capacity",
     "headroom_percent",
     "strategies",
@@ -87,6 +89,11 @@ def plan_of(form: EstimateForm) -> Plan | Missing:
     record = record_of(entry) if entry else None
     if entry is None or record is None:
         return _unread(form.cleaned_data["model"], entry)
+    try:
+        record = with_weights(record, form.cleaned_data["weights"])
+    except Refusal as refusal:
+        label = str(form.fields["weights"].label)
+        return Missing(state="faults", faults=(Fault(field="weights", label=label, sentence=said(refusal)),))
     return _plan(form, entry, record)
 
 
@@ -112,6 +119,7 @@ def _plan(form: EstimateForm, entry: ModelEntry, record: InspectionRecord) -> Pl
         answer_tokens=cleaned["answer_tokens"],
         sequences=cleaned["sequences"],
         dtype=cleaned["dtype"],
+        weights=cleaned["weights"],
         device=worker.device if worker else "cpu",
         capacity_bytes=cleaned["capacity"],
         headroom_percent=cleaned["headroom_percent"],

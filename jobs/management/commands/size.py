@@ -17,7 +17,7 @@ from jobs.sizing.budgets import SizedPoint, size_point, weights_bytes
 from jobs.sizing.layer_counts import layer_counts, window_tokens
 from jobs.sizing.model_spec import ModelSpec
 from jobs.sizing.record import InspectionRecord
-from jobs.sizing.stored import stored_json
+from jobs.sizing.stored import stored_json, with_weights
 from jobs.sizing.strategy import BASELINE
 
 
@@ -30,7 +30,7 @@ class Command(AnsweringCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         asked = asked_of(options)
         spec = resolve_model(asked.model, models_dir=settings.MODELS_DIR, any_folder=True)
-        record = self._record(spec, asked)
+        record = with_weights(self._record(spec, asked), asked.weights)
         points = [
             size_point(
                 record,

@@ -18,10 +18,10 @@ from jobs.sizing.budgets import weights_bytes
 from jobs.sizing.model_spec import ModelKind
 from jobs.sizing.record import InspectionRecord
 from jobs.sizing.refusal import Refusal
-from jobs.sizing.stored import stays_packed
+from jobs.sizing.stored import AS_STORED, stays_packed, with_weights
 from jobs.sizing.strategy import BASELINE, Strategy
 from jobs.sizing.units import bytes_text
-from jobs.web.forms.choices import DEPTHS, DTYPES, FIRST_STRATEGIES, STRATEGIES
+from jobs.web.forms.choices import DEPTHS, DTYPES, FIRST_STRATEGIES, STRATEGIES, WEIGHTS
 from jobs.web.forms.fields import AmountField, CountField, SizeField, said
 from jobs.web.forms.prompts import PromptsField
 from jobs.web.models_known import spec_of
@@ -94,6 +94,13 @@ class QuestionForm(forms.Form):
         choices=DTYPES,
         required=False,
         error_messages={"invalid_choice": "Choose one of bfloat16, float16 and float32."},
+    )
+    weights = forms.ChoiceField(
+        label="Weights",
+        choices=WEIGHTS,
+        required=False,
+        help_text="Packed while they are loaded; the KV cache is not.",
+        error_messages={"invalid_choice": "Choose as stored, 4 bits or 8 bits."},
     )
     worker = forms.ModelChoiceField(
         label="Device",
@@ -233,7 +240,13 @@ class QuestionForm(forms.Form):
 
     def _fill(self, cleaned: dict[str, Any]) -> None:
         """What a blank stands for."""
-        defaults: dict[str, Any] = {"sequences": 1, "headroom_percent": 10.0, "dtype": "bfloat16", "depth": "quick"}
+        defaults: dict[str, Any] = {
+            "sequences": 1,
+            "headroom_percent": 10.0,
+            "dtype": "bfloat16",
+            "weights": AS_STORED,
+            "depth": "quick",
+        }
         for name, value in defaults.items():
             if name in cleaned and cleaned[name] in (None, ""):
                 cleaned[name] = value
@@ -257,9 +270,14 @@ class QuestionForm(forms.Form):
             self.add_error(name, sentence)
 
     def refused_by(self, record: InspectionRecord) -> dict[str, str]:
-        """By field, of a form that is valid: the model's own maximum, and weights larger than the capacity."""
+        """By field, of a form that is valid: the model's own maximum, weights that are not packed (again), and weights
+        larger than the capacity."""
         cleaned = self.cleaned_data
         refused = {}
+        try:
+            record = with_weights(record, cleaned["weights"])
+        except Refusal as refusal:
+            refused["weights"] = said(refusal)
         context = cleaned["prompt_tokens"] + cleaned["answer_tokens"]
         if record.native_context and context > record.native_context:
             refused["prompt_tokens"] = (
@@ -270,7 +288,7 @@ class QuestionForm(forms.Form):
         capacity_bytes = cleaned["capacity"] or cleaned["worker"].capacity_bytes
         if weights and capacity_bytes and weights >= capacity_bytes:
             refused["capacity"] = (
-                f"The weights alone take {bytes_text(weights)} in {cleaned['dtype']}, which leaves nothing of "
+                f"The weights alone take {bytes_text(weights)} {_weights_basis(cleaned)}, which leaves nothing of "
                 f"{bytes_text(capacity_bytes)}. Raise the capacity, or choose a smaller model."
             )
         return refused
@@ -285,6 +303,7 @@ class QuestionForm(forms.Form):
             answer_tokens=cleaned["answer_tokens"],
             sequences=cleaned["sequences"],
             dtype=cleaned["dtype"],
+            weights=cleaned["weights"],
             device=cleaned["worker"].device,
             capacity_bytes=cleaned["capacity"],
             headroom_percent=cleaned["headroom_percent"],
@@ -345,6 +364,7 @@ def first_question() -> dict[str, Any]:
         "strategies": FIRST_STRATEGIES,
         "depth": "quick",
         "dtype": "bfloat16",
+        "weights": AS_STORED,
     }
 
 
@@ -359,6 +379,7 @@ def like(question: Mapping[str, Any], *, model: str, revision: str, worker_id: i
         "typical_prompt_tokens": question["typical_prompt_tokens"],
         "sequences": question["sequences"],
         "dtype": question["dtype"],
+        "weights": question.get("weights", AS_STORED),
         "worker": worker_id,
         "capacity": question["capacity_bytes"],
         "headroom_percent": f"{question['headroom_percent']:g}",
@@ -387,6 +408,12 @@ def _weights_bytes(record: InspectionRecord, dtype: str, device: str) -> int | N
         return weights_bytes(record, dtype, as_stored=stays_packed(record, device))
     except Refusal:
         return None
+
+
+def _weights_basis(cleaned: Mapping[str, Any]) -> str:
+    if cleaned["weights"] == AS_STORED:
+        return f"in {cleaned['dtype']}"
+    return dict(WEIGHTS)[cleaned["weights"]]
 
 
 def _device_label(worker: Worker) -> str:

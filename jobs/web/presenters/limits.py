@@ -40,6 +40,7 @@ class Answer:
     to_change: tuple[str, ...]
     beyond: str
     holds_for: str
+    weights_note: str
     snippet: str
 
 
@@ -70,6 +71,7 @@ def answer(stages: Mapping[str, Any], question: Mapping[str, Any]) -> Answer | N
         to_change=tuple(row["sentence"] for row in limit.get("to_change") or ()),
         beyond=_beyond(limit),
         holds_for=str(limit.get("holds_for") or ""),
+        weights_note=str(limit.get("weights_note") or ""),
         snippet=str(limit.get("snippet") or ""),
     )
 

@@ -2,6 +2,7 @@
 
 from jobs.procedure.outlook import Doubling, Outlook
 from jobs.sizing.record import InspectionRecord
+from jobs.sizing.stored import GGUF, ON_THE_FLY_SOURCE, dequantized_words
 from jobs.sizing.units import bytes_text, gib
 from jobs.web.formats import number
 from jobs.web.plan import Plan
@@ -34,11 +35,15 @@ def stored_note(plan: Plan, found: Outlook) -> str:
         return ""
     packed = f"packed as {record.stored.method}" + (f" ({record.stored.bits} bits)" if record.stored.bits else "")
     cache = f"The KV cache stays in {dtype} whatever the weights are packed in."
+    if record.stored.source == ON_THE_FLY_SOURCE:
+        return f"The weights are {packed} while they are loaded. {cache}"
     if found.packed_weights_bytes is not None:
         why = "A run draws random weights" if record.random_weights else "On this device the weights are unpacked"
         return f"{why}, in {dtype}; {packed}, as stored, they would be {gib(found.packed_weights_bytes)}."
     if record.stored.bits is None:
         return f"The weights are {packed}; what they take on the device is not known to the byte. {cache}"
+    if record.stored.method == GGUF:
+        return f"The GGUF file’s weights are {dequantized_words(dtype)}. {cache}"
     if record.stored.dequantized:
         return f"The files are {packed}, but loading turns the weights into {dtype}: on the device nothing is saved."
     return f"The weights are {packed}. {cache}"

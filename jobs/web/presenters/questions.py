@@ -6,7 +6,7 @@ from typing import Any
 
 from jobs.web.formats import number, size, strategy_label
 
-DTYPES = {"bfloat16": "bfloat16", "float16": "float16", "float32": "float32"}
+PACKED = {"bnb4": ", weights packed in 4 bits (bitsandbytes)", "bnb8": ", weights packed in 8 bits (bitsandbytes)"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,7 +28,7 @@ def question_words(question: Mapping[str, Any]) -> QuestionWords:
     return QuestionWords(
         workload=f"prompt up to {number(prompt)}, answer {number(answer)} tokens",
         asked_context=prompt + answer,
-        dtype=question["dtype"],
+        dtype=question["dtype"] + PACKED.get(question.get("weights", ""), ""),
         sequences="one sequence" if sequences == 1 else f"{number(sequences)} sequences at once",
         capacity=_capacity(question),
         bounds=_bounds(question),

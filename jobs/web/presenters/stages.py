@@ -6,14 +6,19 @@ from datetime import datetime
 from typing import Any
 
 from jobs.web.formats import elapsed_s, size, strategy_label, tokens
-from jobs.web.presenters.story import STAGE_TITLES, parse_moment
+from jobs.web.presenters.story import DOWNLOAD, STAGE_TITLES, parse_moment, stage_title
 
 PURPOSES = {
+    DOWNLOAD: "The model's files, before anything is timed.",
     "budgets": "Weights, KV cache and working memory: estimated, then measured.",
     "baseline": "The normal cache at growing contexts.",
     "changes": "One strategy at a time, all else equal.",
     "limit": "The longest context, confirmed by a real run.",
 }
+
+
+DOWNLOADING = "Downloading: "
+"""How jobs.measuring.fetched_file says how far a download is."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,10 +34,11 @@ class StageRow:
 
 
 def stage_rows(events: list[dict[str, Any]], stages: Mapping[str, Any], *, active: bool) -> list[StageRow]:
-    """One row a stage; times come from the events, of the latest attempt."""
+    """One row a stage, and one before them for a download; times come from the events, of the latest attempt."""
     times = _times(events)
     doing = _doing(events)
-    return [_row(name, times.get(name, (None, None)), stages.get(name), doing, active) for name in STAGE_TITLES]
+    names = [DOWNLOAD] * (DOWNLOAD in times) + [*STAGE_TITLES]
+    return [_row(name, times.get(name, (None, None)), stages.get(name), doing, active) for name in names]
 
 
 def _row(name: str, span: tuple[datetime | None, datetime | None], result: Any, doing: str, active: bool) -> StageRow:
@@ -45,7 +51,7 @@ def _row(name: str, span: tuple[datetime | None, datetime | None], result: Any, 
         status, text = ("waiting", PURPOSES[name]) if active else ("skipped", "Not reached.")
     return StageRow(
         name=name,
-        title=STAGE_TITLES[name],
+        title=stage_title(name),
         status=status,
         text=text,
         started_at=started_at,
@@ -70,6 +76,8 @@ def _doing(events: list[dict[str, Any]]) -> str:
         if event["kind"] == "measuring":
             data = event["data"]
             return f"Measuring {strategy_label(data['strategy'])} at {tokens(data['context'])}."
+        if event["kind"] == "log" and str(event["data"]["message"]).startswith(DOWNLOADING):
+            return str(event["data"]["message"])
         if event["kind"] in {"stage_started", "measurement"}:
             return ""
     return ""
@@ -79,6 +87,8 @@ def _outcome(name: str, result: Any) -> str:
     if not result:
         return ""
     match name:
+        case "download":
+            return _download_outcome(result)
         case "budgets":
             return _budgets_outcome(result)
         case "baseline":
@@ -90,6 +100,11 @@ def _outcome(name: str, result: Any) -> str:
                 return "No context fits."
             return f"{tokens(result['context'])}{', confirmed' if result.get('confirmed') else ''}."
     return ""
+
+
+def _download_outcome(result: Mapping[str, Any]) -> str:
+    whole, fresh = result["bytes"], result["fetched_bytes"]
+    return f"{size(fresh)} of {size(whole)} downloaded." if fresh else f"All {size(whole)} were here already."
 
 
 def _changes_outcome(result: list[Mapping[str, Any]]) -> str:

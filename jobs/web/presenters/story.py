@@ -10,6 +10,8 @@ from django.utils.dateparse import parse_datetime
 from jobs.web.formats import seconds, size, speed, strategy_label, tokens
 
 STAGE_TITLES = {"budgets": "Budgets", "baseline": "Baseline", "changes": "Changes", "limit": "Limit"}
+DOWNLOAD, DOWNLOAD_TITLE = "download", "Download"
+"""Before the four, of a Hub model alone."""
 STATE_LINES = {
     "queued": "Waiting in the queue.",
     "running": "The worker took the run.",
@@ -81,5 +83,8 @@ def parse_moment(value: datetime | str | None) -> datetime | None:
 
 
 def _stage(data: Mapping[str, Any]) -> str:
-    stage = str(data.get("stage", ""))
-    return STAGE_TITLES.get(stage, stage)
+    return stage_title(str(data.get("stage", "")))
+
+
+def stage_title(stage: str) -> str:
+    return DOWNLOAD_TITLE if stage == DOWNLOAD else STAGE_TITLES.get(stage, stage)
