@@ -13,7 +13,7 @@ from jobs.procedure.recommend import is_provisional, recommend
 from jobs.procedure.snippet import generate_settings, snippet
 from jobs.procedure.strategy_limit import StrategyLimit, find_limit
 from jobs.procedure.verdict import Limiter
-from jobs.sizing.stored import AS_STORED
+from jobs.sizing.stored import AS_STORED, dequantized_words
 from jobs.sizing.strategy import BASELINE, Strategy
 
 PREDICTED_MOST_TOKENS = 2**22
@@ -68,6 +68,7 @@ def _result(evidence: Evidence, limits: Sequence[StrategyLimit], chosen: Strateg
             weights=question.weights,
         ),
         "holds_for": _holds_for(evidence, chosen),
+        "weights_note": _weights_note(evidence),
     }
 
 
@@ -99,6 +100,13 @@ def _holds_for(evidence: Evidence, chosen: StrategyLimit) -> str:
         f"{chosen.strategy.label}, {sequences}, this device ({loaded.device.get('name', question.device)}) "
         f"and these library versions (transformers {transformers})"
     )
+
+
+def _weights_note(evidence: Evidence) -> str | None:
+    """Where the weights in memory are not those that the reader may think of."""
+    if not evidence.loaded.environment.get("gguf_file"):
+        return None
+    return f"The GGUF file's weights were {dequantized_words(evidence.question.dtype)}."
 
 
 def _packed(question: Question) -> str:
