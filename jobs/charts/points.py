@@ -9,7 +9,10 @@ from jobs.sizing.strategy import BASELINE, Strategy
 
 @dataclass(frozen=True, kw_only=True)
 class PointRow:
-    """One measured point; figures are None where nothing was measured. `reason` is the error's sentence."""
+    """One measured point; figures are None where nothing was measured. `reason` is the error's sentence.
+
+    fresh_process, tainted: why another process measured it, and what else used the device; None where nothing.
+    """
 
     strategy: str
     label: str
@@ -24,9 +27,17 @@ class PointRow:
     host_bytes: int | None
     ttft_s: float | None
     decode_tokens_per_s: float | None
+    all_tokens_per_s: float | None
+    inter_token_p50_s: float | None
+    inter_token_p95_s: float | None
     total_s: float | None
+    sequences: int
     repeats: int
     spread: float | None
+    ttft_spread: float | None
+    noisy: bool
+    fresh_process: str | None
+    tainted: str | None
     reason: str
 
     @property
@@ -113,13 +124,15 @@ def _point(measurement: Mapping[str, Any]) -> PointRow:
         prompt=measurement["prompt"],
         outcome=measurement["outcome"],
         stage=measurement.get("stage", ""),
+        sequences=measurement.get("sequences") or 1,
         repeats=measurement.get("repeats") or 0,
+        noisy=bool(measurement.get("noisy")),
         reason=(measurement.get("error") or {}).get("message", ""),
         **figures,
     )
 
 
-_TOLD = {"strategy", "label", "context", "prompt", "outcome", "stage", "repeats", "reason"}
+_TOLD = {"strategy", "label", "context", "prompt", "outcome", "stage", "sequences", "repeats", "noisy", "reason"}
 
 
 def _at_peak(budgets: Mapping[str, Any], source: str, label: str, context: int) -> BudgetRow | None:

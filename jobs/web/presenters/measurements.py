@@ -5,17 +5,21 @@ from dataclasses import dataclass
 from typing import Any
 
 from jobs.charts.points import PointRow, point_rows
-from jobs.web.formats import strategy_series
+from jobs.web.formats import percent, strategy_series
 
 OUTCOMES = {"ok": "ran", "out_of_memory": "out of memory", "failed": "failed", "skipped": "not run"}
 
 
 @dataclass(frozen=True, kw_only=True)
 class MeasurementRow:
+    """repeats: how far they lie apart, in words. notes: why its process is a fresh one, what else used the device."""
+
     point: PointRow
     series: str
     outcome_label: str
     is_limit: bool
+    repeats: str
+    notes: list[str]
 
 
 def measurement_rows(measured: Iterable[Mapping[str, Any]], stages: Mapping[str, Any]) -> list[MeasurementRow]:
@@ -28,9 +32,24 @@ def measurement_rows(measured: Iterable[Mapping[str, Any]], stages: Mapping[str,
             series=strategy_series(point.strategy),
             outcome_label=_outcome(point, budgets),
             is_limit=(point.strategy, point.context) == at,
+            repeats=_repeats(point),
+            notes=_notes(point),
         )
         for point in point_rows(measured)
     ]
+
+
+def _repeats(point: PointRow) -> str:
+    """“± 1.2 %” about the middle; “noisy: 12.0 % over 4 repeats” where they never came close; “” for one."""
+    spreads = [spread for spread in (point.spread, point.ttft_spread) if spread is not None]
+    if point.noisy and spreads:
+        return f"noisy: {percent(max(spreads))} over {point.repeats} repeats"
+    return "" if point.spread is None else f"± {percent(point.spread / 2)}"
+
+
+def _notes(point: PointRow) -> list[str]:
+    told = [("fresh process", point.fresh_process), ("tainted", point.tainted)]
+    return [f"{word}: {why}" for word, why in told if why]
 
 
 def _outcome(point: PointRow, budgets: Mapping[str, Any] | None) -> str:
