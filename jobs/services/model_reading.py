@@ -1,21 +1,21 @@
 """A model is read: first what its question needs at once, then every strategy that is offered.
 
 The first step makes the entry ready. The second goes one strategy at a time in the same process, keeps each, and makes
-way whenever another model waits to be read at all.
+way whenever another model waits to be read at all, or prompts to be counted.
 """
 
 import logging
 
 from django.db.models import F
 
-from jobs.models import EntryState, ModelEntry
+from jobs.models import EntryState, ModelEntry, PromptCount
 from jobs.procedure.defaults import OFFERED
 from jobs.running.inspection import inspect_model
 from jobs.running.process import MeasuringProcess
 from jobs.services.inspection import Inspect, is_of, record_keep
 from jobs.services.measuring import measuring_process
 from jobs.services.model_entry import MOST_INSPECTIONS, model_entry_refuse, was_forgotten
-from jobs.services.wake import model_inspect_send
+from jobs.services.wake import model_inspect_send, prompts_count_send
 from jobs.sizing.coverage import missing
 from jobs.sizing.model_spec import ModelSpec
 from jobs.sizing.record import InspectionRecord
@@ -89,12 +89,23 @@ def _read_on(entry: ModelEntry, process: MeasuringProcess, inspect: Inspect) -> 
     for dtype, strategy in unread(entry):
         if (dtype, strategy) not in unread(entry):
             continue  # what was read since serves it too
-        if waiting := list(ModelEntry.objects.filter(state=EntryState.WAITING).values_list("pk", flat=True)):
-            for pk in (*waiting, entry.pk):
-                model_inspect_send(entry_id=pk)
+        if _made_way(entry):
             return
         spec = ModelSpec.from_json(entry.spec)
         record_keep(entry=entry, record=inspect(spec, dtypes=(dtype,), strategies=(str(strategy),), process=process))
+
+
+def _made_way(entry: ModelEntry) -> bool:
+    """Whether another model, or prompts, waited: they come first, and this one's reading goes on behind them."""
+    models = list(ModelEntry.objects.filter(state=EntryState.WAITING).values_list("pk", flat=True))
+    counts = list(PromptCount.objects.filter(state=EntryState.WAITING).values_list("pk", flat=True))
+    if not models and not counts:
+        return False
+    for pk in counts:
+        prompts_count_send(count_id=pk)
+    for pk in (*models, entry.pk):
+        model_inspect_send(entry_id=pk)
+    return True
 
 
 def _internal(entry: ModelEntry) -> dict[str, str]:

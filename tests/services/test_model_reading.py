@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from jobs.models import EntryState, ModelEntry
+from jobs.models import EntryState, ModelEntry, PromptCount, PromptSet
 from jobs.procedure.defaults import OFFERED
 from jobs.selectors.model_entry import record_of
 from jobs.services import model_reading as service
@@ -119,6 +119,27 @@ def test_reading_makes_way_for_a_model_that_waits(rung_for: list[int]) -> None:
     ModelEntry.objects.filter(pk__in=others).delete()
     model_entry_inspect(entry.pk, inspect=inspector)
     assert unread(fresh(entry)) == [] and len(inspector.read) == len(set(inspector.read))
+
+
+def test_reading_makes_way_for_prompts_that_are_to_be_counted(
+    rung_for: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entry = make_entry(inspected=False)
+    counts: list[int] = []
+    monkeypatch.setattr(service, "prompts_count_send", lambda *, count_id: counts.append(count_id))
+    prompts = PromptSet.objects.create(name="ours", sha256="0" * 64, texts=["a"], count=1, file_bytes=1)
+
+    def prompts_are_brought(strategy: str) -> None:
+        if strategy == "static":
+            PromptCount.objects.create(model_entry=entry, prompts=prompts)
+
+    inspector = Inspector(meanwhile=prompts_are_brought)
+    model_entry_inspect(entry.pk, inspect=inspector)
+    assert inspector.read[-1] == ("bfloat16", "static")
+    assert (counts, rung_for) == ([PromptCount.objects.get().pk], [entry.pk])
+    PromptCount.objects.update(state=EntryState.READY)
+    model_entry_inspect(entry.pk, inspect=inspector)
+    assert unread(fresh(entry)) == []
 
 
 def test_another_precision_is_read_once_somebody_asked_about_it(rung_for: list[int]) -> None:
