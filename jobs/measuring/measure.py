@@ -88,7 +88,7 @@ class Measurer:
     def _run(self, point: Point) -> Failure | None:
         """Warm the shape, then measure until the repeats agree; None where nothing was refused or failed."""
         failure = self._warm_up(point) or self._beyond(point)
-        while not failure and not enough(point.passes, least=point.ask.least_repeats, most=point.ask.most_repeats):
+        while not failure and not enough(point.passes, point.ask):
             point.tell(f"Measuring, pass {len(point.passes) + 1}.")
             failure = attempt(point, one_pass, limited=point.enforce)
             if not failure and not self.memory.is_sound():

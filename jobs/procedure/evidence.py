@@ -142,6 +142,9 @@ class Evidence:
             capacity_bytes=self.bounds.capacity_bytes,
             least_repeats=least,
             most_repeats=most,
+            budget_bytes=self.bounds.budget_bytes,
+            min_decode_tokens_per_s=self.bounds.min_decode_tokens_per_s,
+            max_ttft_s=self.bounds.max_ttft_s,
         )
 
 

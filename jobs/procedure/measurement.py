@@ -19,7 +19,11 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Ask:
-    """Measure this. prompt_tokens is a multiple of 4; the same seed gives every strategy the same prompts."""
+    """Measure this. prompt_tokens is a multiple of 4; the same seed gives every strategy the same prompts.
+
+    budget_bytes, min_decode_tokens_per_s, max_ttft_s: what decides whether the point is acceptable; one that lies as
+    near to any of them as readings scatter is measured more often.
+    """
 
     stage: str
     strategy: Strategy
@@ -30,6 +34,9 @@ class Ask:
     least_repeats: int = 1
     most_repeats: int = 1
     seed: int = 0
+    budget_bytes: int | None = None
+    min_decode_tokens_per_s: float | None = None
+    max_ttft_s: float | None = None
 
     @property
     def context_tokens(self) -> int:

@@ -1,11 +1,15 @@
 """How many passes a point gets, and what is said of them."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from jobs.measuring.generating import Pass
 from jobs.measuring.repeats import SHORT_S, agree, decode_spread, enough, is_noisy, peak_spread_bytes, ttft_spread
+from jobs.procedure.measurement import Ask
+from jobs.sizing.strategy import BASELINE
+from jobs.sizing.units import MIB
 
 ONE = Pass(
     peak_bytes=1000,
@@ -18,6 +22,13 @@ ONE = Pass(
     intervals_s=(0.1, 0.1),
     total_s=3.0,
 )
+
+
+def ask(**fields: float) -> Ask:
+    given: dict[str, Any] = {"prompt_tokens": 64, "answer_tokens": 3, "sequences": 1, "capacity_bytes": MIB}
+    return Ask(stage="baseline", strategy=BASELINE, **given | fields)
+
+
 SHORT = replace(ONE, total_s=SHORT_S / 2)
 SLOWER = replace(ONE, decode_tokens_per_s=9.0)
 LATER = replace(ONE, ttft_s=1.2)
@@ -45,7 +56,26 @@ HIGHER = replace(ONE, peak_bytes=1020)
 def test_passes_are_made_until_they_agree_or_the_most_were_made(
     passes: list[Pass], least: int, most: int, expected: bool
 ) -> None:
-    assert enough(passes, least=least, most=most) is expected
+    assert enough(passes, ask(least_repeats=least, most_repeats=most)) is expected
+
+
+@pytest.mark.parametrize(
+    ("bound", "expected"),
+    [
+        ({"budget_bytes": 1000 + MIB // 2}, [False, False, True]),
+        ({"budget_bytes": 1000 + MIB}, [True, True, True]),
+        ({"min_decode_tokens_per_s": 9.6}, [False, False, True]),
+        ({"min_decode_tokens_per_s": 9.0}, [True, True, True]),
+        ({"max_ttft_s": 1.04}, [False, False, True]),
+        ({"max_ttft_s": 1.2}, [True, True, True]),
+        ({}, [True, True, True]),
+    ],
+)
+def test_a_point_that_luck_could_push_over_a_bound_is_measured_three_times(
+    bound: dict[str, float], expected: list[bool]
+) -> None:
+    asked = ask(**bound)
+    assert [enough([ONE] * made, asked) for made in (1, 2, 3)] == expected
 
 
 def test_one_pass_has_no_spread_and_is_not_noisy() -> None:
