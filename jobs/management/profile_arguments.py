@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from django.core.management.base import CommandParser
 
 from jobs.management.prompts_file import CountedPrompts
-from jobs.procedure.defaults import HEADROOM_PERCENT, strategies_for, typical_prompt_tokens
+from jobs.procedure.defaults import HEADROOM_PERCENT, MAX_KL, strategies_for, typical_prompt_tokens
 from jobs.procedure.question import Depth, Question
 from jobs.procedure.question_check import refuse_nonsense
 from jobs.procedure.several_cards import card_names, device_of
@@ -19,6 +19,7 @@ from jobs.sizing.units import DTYPE_BYTES, bytes_text, parse_size
 ATTENTIONS = ("sdpa", "eager")
 DEVICE = re.compile(r"cpu|cuda:\d{1,3}(,cuda:\d{1,3})*", re.ASCII)
 MOST_DIGITS = 12
+NO_BOUND = "none"
 MOST_NAME_CHARACTERS = 120
 Value = TypeVar("Value")
 
@@ -47,7 +48,13 @@ def add_arguments(parser: CommandParser) -> None:
     parser.add_argument("--headroom", default=str(HEADROOM_PERCENT), metavar="PERCENT", help="part of it kept free")
     parser.add_argument("--min-speed", metavar="TOKENS_PER_S", help="least answer speed of one sequence")
     parser.add_argument("--max-ttft", metavar="SECONDS", help="longest time to the first token")
-    parser.add_argument("--max-kl", metavar="X", help="bound on quality")
+    parser.add_argument(
+        "--max-kl",
+        default=f"{MAX_KL:g}",
+        metavar="X",
+        help="bound on what a quantized cache costs in quality: mean KL divergence of its next tokens from the normal "
+        "cache's, in nats; none for no bound (default: %(default)s, which caches of 4 bits keep and 2 bits do not)",
+    )
     parser.add_argument("--host-capacity", metavar="SIZE", help="CPU RAM that offloading may take")
     parser.add_argument("--strategies", metavar="NAME,…", help="default,static,quantized:hqq:4,chunked:512,…")
     parser.add_argument("--compare-anyway", action="store_true", help="try the strategies where memory is no limit too")
@@ -59,9 +66,8 @@ def add_arguments(parser: CommandParser) -> None:
 def question_of(options: Mapping[str, Any], *, prompts: CountedPrompts | None = None) -> Question:
     """Of the flags; a prompt's lengths that they leave open come from `prompts`.
 
-    Raises Refusal for a value that cannot be read and for what this version cannot do.
+    Raises Refusal for a value that cannot be read or is not possible.
     """
-    _refuse_unbuilt(options)
     _refuse_name(options["save"])
     device = options["device"]
     if not DEVICE.fullmatch(device):
@@ -82,6 +88,7 @@ def question_of(options: Mapping[str, Any], *, prompts: CountedPrompts | None = 
         headroom_percent=_number("headroom", options["headroom"]),
         min_decode_tokens_per_s=_optional(options, "min_speed", _number),
         max_ttft_s=_optional(options, "max_ttft", _number),
+        max_kl=None if options["max_kl"] == NO_BOUND else _number("max_kl", options["max_kl"]),
         host_capacity_bytes=_optional(options, "host_capacity", _size),
         strategies=_strategies(options["strategies"], device),
         compare_anyway=options["compare_anyway"],
@@ -127,15 +134,6 @@ def _refuse_name(name: str | None) -> None:
     if name is not None and not (name.strip() and len(name) <= MOST_NAME_CHARACTERS and name.isprintable()):
         raise Refusal(
             "bad_save", f"A profile's name has 1 to {MOST_NAME_CHARACTERS} characters on one line.", "Change --save."
-        )
-
-
-def _refuse_unbuilt(options: Mapping[str, Any]) -> None:
-    if options["max_kl"] is not None:
-        raise Refusal(
-            "not_supported",
-            "Quality is not measured, so a bound on it cannot be kept.",
-            "Leave --max-kl out; a quantized cache is then recommended provisionally.",
         )
 
 

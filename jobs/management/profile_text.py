@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from jobs.procedure.quality_text import WHAT_KL_IS, figures_text, provisional_text, quality_at
 from jobs.procedure.words import bytes_text, percent_text, speed_text, tokens_text
 
 LABEL_WIDTH = 26
@@ -11,11 +12,20 @@ LABEL_WIDTH = 26
 def answer_text(stages: Mapping[str, Any]) -> str:
     limit = stages["limit"]
     return "\n".join(
-        [*_headline(limit), "", *_strategies(limit), *_left_out(stages), *_to_change(limit), *_settings(limit)]
+        [
+            *_headline(stages),
+            "",
+            *_strategies(limit),
+            *_left_out(stages),
+            *_quality(stages),
+            *_to_change(limit),
+            *_settings(limit),
+        ]
     )
 
 
-def _headline(limit: Mapping[str, Any]) -> Iterator[str]:
+def _headline(stages: Mapping[str, Any]) -> Iterator[str]:
+    limit = stages["limit"]
     yield limit["verdict"]
     if limit["context"] is None:
         return
@@ -28,7 +38,7 @@ def _headline(limit: Mapping[str, Any]) -> Iterator[str]:
     if limit["weights_note"]:
         yield limit["weights_note"]
     if limit["provisional"]:
-        yield "Provisional: what the quantized cache costs in quality was not measured."
+        yield provisional_text(stages)
 
 
 def _strategies(limit: Mapping[str, Any]) -> Iterator[str]:
@@ -45,6 +55,20 @@ def _left_out(stages: Mapping[str, Any]) -> Iterator[str]:
     for change in stages["changes"]:
         if not change["applicable"]:
             yield f"  {change['label']:<{LABEL_WIDTH}}{change['reason']}"
+
+
+def _quality(stages: Mapping[str, Any]) -> Iterator[str]:
+    """Of every quantized cache that ran."""
+    found = [(change, quality_at(stages, change["strategy"])) for change in stages["changes"]]
+    scored = [(change["label"], quality) for change, quality in found if quality is not None]
+    if not scored:
+        return
+    yield "\nQuality against the normal cache (mean KL, 95 % interval):"
+    for label, quality in scored:
+        at = f", at {tokens_text(quality.context)}" if quality.mean_kl is not None else ""
+        yield f"  {label:<{LABEL_WIDTH}}{figures_text(quality)}{at}"
+    if any(quality.mean_kl is not None for _, quality in scored):
+        yield f"  {WHAT_KL_IS}"
 
 
 def _to_change(limit: Mapping[str, Any]) -> Iterator[str]:

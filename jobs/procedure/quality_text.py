@@ -1,5 +1,8 @@
 """A quality in words."""
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 from jobs.procedure.quality import Quality
 
 WHAT_KL_IS = (
@@ -22,6 +25,20 @@ def figures_text(quality: Quality) -> str:
         interval = f" ({kl_text(quality.kl_low)} to {kl_text(quality.kl_high)})"
     same = "" if quality.same_top is None else f"; same top token {100 * quality.same_top:.0f} %"
     return f"{kl_text(quality.mean_kl)}{interval} over {quality.scored_tokens:,} tokens{same}"
+
+
+def quality_at(stages: Mapping[str, Any], strategy: str) -> Quality | None:
+    """What a finished run found out, or why it did not; None where it was not asked."""
+    changes: Sequence[Mapping[str, Any]] = stages.get("changes") or ()
+    found = next((change.get("quality") for change in changes if change["strategy"] == strategy), None)
+    return Quality.from_json(found) if found else None
+
+
+def provisional_text(stages: Mapping[str, Any]) -> str:
+    """Why the quantized cache that is recommended is only provisional."""
+    quality = quality_at(stages, str(stages["limit"]["strategy"]))
+    why = f" ({quality.message})" if quality and quality.message else ""
+    return f"Provisional: what the quantized cache costs in quality was not measured{why}."
 
 
 def above_text(quality: Quality, max_kl: float) -> str:

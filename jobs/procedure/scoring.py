@@ -69,7 +69,8 @@ def _told(strategy: Strategy, quality: Quality, max_kl: float | None) -> str:
         return f"Quality {with_strategy(strategy)} was not measured: {quality.message}."
     bound = ""
     if max_kl is not None:
-        bound = f" The bound is {max_kl:g}: {'not kept' if quality.is_above(max_kl) else 'kept'}."
+        unsure = ", though the interval holds it" * quality.straddles(max_kl)
+        bound = f" The bound is {max_kl:g}: {'not kept' if quality.is_above(max_kl) else 'kept'}{unsure}."
     return (
         f"Quality {with_strategy(strategy)} at {tokens_text(quality.context)}: mean KL {figures_text(quality)}.{bound}"
     )

@@ -83,7 +83,7 @@ def test_without_json_a_person_reads_the_answer(run: Run) -> None:
     assert code == 0
     assert "The workload's 1,056 tokens fit with quantized 4 bits (hqq)" in out
     assert "Max context: 1,056 tokens" in out
-    assert "Provisional" in out
+    assert "Provisional: what the quantized cache costs in quality was not measured (random weights)." in out
     assert "model.generate(" in out
 
 
@@ -100,7 +100,7 @@ def test_every_flag_reaches_the_question(run: Run, asked: list[Question]) -> Non
         *("--typical-prompt", "300", "--sequences", "2", "--dtype", "float32", "--attention", "eager"),
         *("--device", "cpu", "--capacity", "1GiB", "--headroom", "2.5", "--min-speed", "0.5", "--max-ttft", "60"),
         *("--host-capacity", "8GiB", "--strategies", "default,static,chunked:512", "--compare-anyway"),
-        *("--depth", "full", "--time-cap", "5"),
+        *("--depth", "full", "--time-cap", "5", "--max-kl", "0.5"),
     )
     (question,) = asked
     assert [str(strategy) for strategy in question.strategies] == ["static", "chunked:512"]
@@ -117,6 +117,7 @@ def test_every_flag_reaches_the_question(run: Run, asked: list[Question]) -> Non
         headroom_percent=2.5,
         min_decode_tokens_per_s=0.5,
         max_ttft_s=60,
+        max_kl=0.5,
         host_capacity_bytes=8 * GIB,
         compare_anyway=True,
         depth=Depth.FULL,
@@ -135,6 +136,14 @@ def test_the_rest_has_defaults(run: Run, asked: list[Question]) -> None:
 def test_on_a_gpu_offloading_is_among_the_defaults(run: Run, asked: list[Question]) -> None:
     run(*LEAST, "--device", "cuda:0")
     assert any(strategy.is_offloaded for strategy in asked[0].strategies)
+
+
+@pytest.mark.parametrize(("flags", "max_kl"), [([], 0.2), (["--max-kl", "none"], None)])
+def test_the_bound_on_quality_is_on_unless_it_is_taken_off(
+    run: Run, asked: list[Question], flags: list[str], max_kl: float | None
+) -> None:
+    run(*LEAST, *flags)
+    assert asked[0].max_kl == max_kl
 
 
 @pytest.mark.parametrize(
@@ -161,7 +170,8 @@ def test_on_a_gpu_offloading_is_among_the_defaults(run: Run, asked: list[Questio
         (["--weights", "bnb3"], "bad_weights"),
         (["--device", "cuda:0+cuda:1"], "bad_device"),
         (["--device", "cuda:0,cpu"], "bad_device"),
-        (["--max-kl", "0.1"], "not_supported"),
+        (["--max-kl", "0"], "bad_max_kl"),
+        (["--max-kl", "low"], "bad_max_kl"),
         (["--no-such-flag"], "bad_arguments"),
     ],
 )

@@ -60,6 +60,7 @@ def test_every_field_reaches_the_question(asking: Client) -> None:
             "headroom_percent": "0",
             "min_speed": "2.5",
             "max_ttft": "30",
+            "max_kl": "0.35",
             "strategies": ["static", "quantized:hqq:4"],
             "more_strategies": "quantized:hqq:4+chunked:256, static",
             "compare_anyway": "on",
@@ -74,7 +75,7 @@ def test_every_field_reaches_the_question(asking: Client) -> None:
     assert (asked["prompt_tokens"], asked["answer_tokens"], asked["typical_prompt_tokens"]) == (4096, 100, 500)
     assert (asked["sequences"], asked["dtype"], asked["device"]) == (2, "float32", "cpu")
     assert (asked["capacity_bytes"], asked["headroom_percent"]) == (3 * 2**29, 0)
-    assert (asked["min_decode_tokens_per_s"], asked["max_ttft_s"]) == (2.5, 30)
+    assert (asked["min_decode_tokens_per_s"], asked["max_ttft_s"], asked["max_kl"]) == (2.5, 30, 0.35)
     assert asked["strategies"] == ["static", "quantized:hqq:4", "quantized:hqq:4+chunked:256"]
     assert asked["compare_anyway"] is True
     assert asked["depth"] == "full"
@@ -119,6 +120,8 @@ def test_every_field_reaches_the_question(asking: Client) -> None:
         ("min_speed", "inf", "Write a number of tokens/s"),
         ("min_speed", "2,5", "with a decimal point"),
         ("max_ttft", "0", "Use more than 0 to 86,400 seconds."),
+        ("max_kl", "0", "Use more than 0 to 1,000 nats."),
+        ("max_kl", "low", "Write a number of nats"),
         ("strategies", ["magic"], "“magic” is not a cache strategy."),
         ("more_strategies", "quantized:hqq:3", "is not a cache strategy"),
         ("more_strategies", "chunked:0", "is not a cache strategy"),
@@ -299,3 +302,12 @@ def test_a_stranger_is_sent_to_sign_in(client: Client) -> None:
 
 def test_nothing_is_put_here(signed_in: Client) -> None:
     assert signed_in.put(NEW).status_code == 405
+
+
+@pytest.mark.parametrize(("typed", "bound"), [("", 0.2), ("none", None), (" None ", None), ("0.05", 0.05)])
+def test_a_blank_bound_on_quality_is_the_usual_one(asking: Client, typed: str, bound: float | None) -> None:
+    asking.post(NEW, LEAST | {"max_kl": typed})
+    profile = Profile.objects.get()
+    assert profile.question["max_kl"] == bound
+    again = asking.get(f"{NEW}?from={profile.pk}").context["form"]
+    assert again["max_kl"].value() == ("none" if bound is None else f"{bound:g}")

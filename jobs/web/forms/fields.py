@@ -6,6 +6,7 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 
+from jobs.procedure.defaults import MAX_KL
 from jobs.sizing.refusal import Refusal
 from jobs.sizing.units import bytes_text, parse_size
 
@@ -13,6 +14,8 @@ _WHOLE = re.compile(r"\d{1,20}", re.ASCII)
 _DECIMAL = re.compile(r"\d{1,12}(\.\d{1,6})?", re.ASCII)
 
 EXAMPLES = {"tokens": 4096}
+NO_BOUND = "none"
+MOST_KL = 1000  # nats: no two caches of one model are as far apart
 
 
 class CountField(forms.CharField):
@@ -54,6 +57,19 @@ class AmountField(forms.CharField):
             least = f"{self.least:g}" if self.zero or self.least else "more than 0"
             raise ValidationError(f"Use {least} to {self.most:,g} {self.unit}.")
         return amount
+
+
+class QualityBoundField(AmountField):
+    """A mean KL divergence; blank is the usual bound, and “none” is None: no bound."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(most=MOST_KL, unit="nats", **options)
+
+    def clean(self, value: Any) -> float | None:
+        if str(value or "").strip().lower() == NO_BOUND:
+            return None
+        amount = super().clean(value)
+        return MAX_KL if amount is None else amount
 
 
 class SizeField(forms.CharField):

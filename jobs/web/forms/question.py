@@ -9,6 +9,7 @@ from django.forms import BoundField
 from django.utils import timezone
 
 from jobs.models import PromptSet, Worker, Workload
+from jobs.procedure.defaults import MAX_KL
 from jobs.procedure.question import Depth, Question
 from jobs.procedure.verified import doubt
 from jobs.selectors.prompt_set import prompt_sets_list
@@ -22,7 +23,7 @@ from jobs.sizing.stored import AS_STORED, stays_packed, with_weights
 from jobs.sizing.strategy import BASELINE, Strategy
 from jobs.sizing.units import bytes_text
 from jobs.web.forms.choices import DEPTHS, DTYPES, FIRST_STRATEGIES, STRATEGIES, WEIGHTS
-from jobs.web.forms.fields import AmountField, CountField, SizeField, said
+from jobs.web.forms.fields import NO_BOUND, AmountField, CountField, QualityBoundField, SizeField, said
 from jobs.web.forms.prompts import PromptsField
 from jobs.web.models_known import spec_of
 
@@ -87,7 +88,10 @@ class QuestionForm(forms.Form):
         label="Sequences at once", most=MOST_SEQUENCES, unit="sequences", required=False, help_text="Blank is one."
     )
     workload_name = forms.CharField(
-        label="Save these lengths as", max_length=80, required=False, help_text="To use them with other models."
+        label="Save these lengths as",
+        max_length=80,
+        required=False,
+        help_text="To use them, and the prompts, with other models.",
     )
     dtype = forms.ChoiceField(
         label="Precision",
@@ -128,6 +132,13 @@ class QuestionForm(forms.Form):
     )
     max_ttft = AmountField(
         label="Latest first token", most=86_400, unit="seconds", required=False, help_text="After the prompt is sent."
+    )
+    max_kl = QualityBoundField(
+        label="Quality bound",
+        required=False,
+        help_text="How far a quantized cache’s next tokens may be from the normal cache’s on the same text (mean KL "
+        f"divergence in nats; 0 is no difference). Blank is {MAX_KL:g}, which caches of 4 bits keep and 2 bits do not; "
+        "write none for no bound.",
     )
     strategies = forms.MultipleChoiceField(
         label="Strategies to try",
@@ -309,6 +320,7 @@ class QuestionForm(forms.Form):
             headroom_percent=cleaned["headroom_percent"],
             min_decode_tokens_per_s=cleaned["min_speed"],
             max_ttft_s=cleaned["max_ttft"],
+            max_kl=cleaned["max_kl"],
             strategies=cleaned["every_strategy"],
             compare_anyway=cleaned["compare_anyway"],
             depth=Depth(cleaned["depth"]),
@@ -361,6 +373,7 @@ def first_question() -> dict[str, Any]:
         "prompt_tokens": "4096",
         "answer_tokens": "256",
         "headroom_percent": "10",
+        "max_kl": f"{MAX_KL:g}",
         "strategies": FIRST_STRATEGIES,
         "depth": "quick",
         "dtype": "bfloat16",
@@ -385,6 +398,7 @@ def like(question: Mapping[str, Any], *, model: str, revision: str, worker_id: i
         "headroom_percent": f"{question['headroom_percent']:g}",
         "min_speed": _blank(question["min_decode_tokens_per_s"]),
         "max_ttft": _blank(question["max_ttft_s"]),
+        "max_kl": NO_BOUND if question.get("max_kl") is None else f"{question['max_kl']:g}",
         "strategies": [name for name in question["strategies"] if name in boxes],
         "more_strategies": ", ".join(name for name in question["strategies"] if name not in boxes),
         "compare_anyway": question["compare_anyway"],

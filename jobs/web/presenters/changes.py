@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from jobs.procedure.quality_text import figures_text, quality_at
 from jobs.web.formats import strategy_label, strategy_series
 from jobs.web.presenters.limits import LIMITED_BY
 
@@ -40,6 +41,7 @@ class ChangeRow:
     cost: ShortCost | None
     settings: str
     quality: str
+    scored_at: int | None
 
 
 def change_rows(stages: Mapping[str, Any]) -> list[ChangeRow]:
@@ -48,12 +50,13 @@ def change_rows(stages: Mapping[str, Any]) -> list[ChangeRow]:
     changes = stages.get("changes") or []
     if not limit and not changes:
         return []
-    rows = [_row({"strategy": "default", "applicable": True}, limit)]
-    return rows + [_row(change, limit) for change in changes]
+    rows = [_row({"strategy": "default", "applicable": True}, stages)]
+    return rows + [_row(change, stages) for change in changes]
 
 
-def _row(change: Mapping[str, Any], limit: Mapping[str, Any]) -> ChangeRow:
-    name = change["strategy"]
+def _row(change: Mapping[str, Any], stages: Mapping[str, Any]) -> ChangeRow:
+    name, limit = change["strategy"], stages.get("limit") or {}
+    quality = quality_at(stages, name)
     found = (limit.get("by_strategy") or {}).get(name) or {}
     settings = change.get("settings_changed") or {}
     return ChangeRow(
@@ -69,7 +72,8 @@ def _row(change: Mapping[str, Any], limit: Mapping[str, Any]) -> ChangeRow:
         recommended=bool(limit) and name == limit.get("strategy"),
         cost=short_cost(change.get("cost")),
         settings="; ".join(f"{key} = {_plain(value)}" for key, value in settings.items()),
-        quality=_quality(change),
+        quality=figures_text(quality) if quality else _unscored(change),
+        scored_at=quality.context if quality and quality.mean_kl is not None else None,
     )
 
 
@@ -95,13 +99,8 @@ def _less_one(ratio: float | None) -> float | None:
     return None if ratio is None else ratio - 1
 
 
-def _quality(change: Mapping[str, Any]) -> str:
-    quality = change.get("quality")
-    if not quality:
-        return "not measured" if str(change["strategy"]).startswith("quantized") and change["applicable"] else ""
-    if quality.get("mean_kl") is not None:
-        return f"mean KL {quality['mean_kl']:.3g}"
-    return str(quality.get("message", ""))
+def _unscored(change: Mapping[str, Any]) -> str:
+    return "not measured" if str(change["strategy"]).startswith("quantized") and change["applicable"] else ""
 
 
 def _plain(value: Any) -> str:

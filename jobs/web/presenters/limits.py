@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from jobs.procedure.quality_text import provisional_text
 from jobs.web.formats import size, strategy_label, strategy_series, tokens
 
 LIMITED_BY = {
@@ -20,7 +21,7 @@ UNLIMITED = {"workload", "native_context"}
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """context is None where not even the shortest prompt fits."""
+    """context is None where not even the shortest prompt fits. provisional: why it is, empty where it is not."""
 
     context: int | None
     strategy: str
@@ -33,7 +34,7 @@ class Answer:
     failed_at: int | None
     failed_why: str
     confirmed: bool
-    provisional: bool
+    provisional: str
     headroom_bytes: int | None
     capacity_bytes: int | None
     headroom_percent: float
@@ -64,7 +65,7 @@ def answer(stages: Mapping[str, Any], question: Mapping[str, Any]) -> Answer | N
         failed_at=limit.get("first_failing_context"),
         failed_why=_failed_why(limit),
         confirmed=bool(limit.get("confirmed")),
-        provisional=bool(limit.get("provisional")),
+        provisional=provisional_text(stages) if limit.get("provisional") else "",
         headroom_bytes=budgets.get("headroom_bytes"),
         capacity_bytes=budgets.get("capacity_bytes"),
         headroom_percent=question["headroom_percent"],

@@ -49,6 +49,8 @@ def _bounds(question: Mapping[str, Any]) -> str:
         bounds.append(f"at least {number(question['min_decode_tokens_per_s'])} tokens/s")
     if question.get("max_ttft_s"):
         bounds.append(f"first token within {number(question['max_ttft_s'])} s")
+    if question.get("max_kl"):
+        bounds.append(f"quantized caches within a mean KL of {question['max_kl']:g}")
     return ", ".join(bounds) or "none"
 
 

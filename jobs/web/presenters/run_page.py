@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from jobs.models import Run, RunState
+from jobs.procedure.quality_text import WHAT_KL_IS
 from jobs.selectors.run import events_after, measurements_of, queue_position, queue_reason
 from jobs.web.formats import elapsed_s, tokens
 from jobs.web.presenters.budgets import Budgets, budgets
@@ -49,6 +50,11 @@ class RunPage:
     elapsed_s: float | None
     environment: list[tuple[str, str]]
     no_change_needed: bool
+
+    @property
+    def what_kl_is(self) -> str:
+        """In a sentence, where a figure of it is shown."""
+        return WHAT_KL_IS if any(row.scored_at for row in self.changes) else ""
 
 
 def run_page(run: Run, *, after: int = 0) -> RunPage:
