@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from jobs.sizing.stored import ON_THE_FLY_SOURCE, stored_sentence
+from jobs.sizing.record import ON_THE_FLY_SOURCE
+from jobs.sizing.stored import stored_sentence
 from jobs.sizing.units import bytes_text
 
 HEADINGS = ("tokens", "sequences", "strategy", "KV cache", "KV after prompt", "working", "peak", "in", "CPU RAM")

@@ -15,9 +15,9 @@ from jobs.measuring.stored_headers import DOWNLOAD_AGAIN, FileTensor, file_bytes
 from jobs.measuring.stored_linears import PACKINGS, packed_bytes
 from jobs.measuring.stored_modules import fp8_bytes, mxfp4_bytes
 from jobs.sizing.model_spec import ModelKind, ModelSpec
-from jobs.sizing.record import StoredWeights
+from jobs.sizing.record import ON_THE_FLY_SOURCE, StoredWeights
 from jobs.sizing.refusal import Refusal
-from jobs.sizing.stored import ON_THE_FLY, ON_THE_FLY_SOURCE
+from jobs.sizing.stored import ON_THE_FLY
 
 FP8_METHODS = ("fp8", "mxfp8")
 MXFP4_TRITON = "3.4.0"  # without it and the package kernels, transformers unpacks MXFP4 on CUDA too
@@ -54,6 +54,7 @@ def stored_weights(
         device_bytes=known or _of_unknown_packing(unpacked_bytes, in_files),
         dequantized=bool(fields.get("dequantize")) or method == "compressed-tensors",
         unpacked_on=_unpacked_on(method),
+        pass_elements=_pass_elements(method, fields, build) if known else 0,
     )
 
 
@@ -76,6 +77,7 @@ def packed_on_the_fly(
                 file_bytes=None,
                 device_bytes=known,
                 dequantized=False,
+                pass_elements=_pass_elements("bitsandbytes", fields, build),
             )
     return found
 
@@ -112,6 +114,13 @@ def _sized(method: str, fields: Mapping[str, Any], build: Build, dtype: str) -> 
         packing = PACKINGS[method](model, fields)
         return packed_bytes(model, packing, torch_dtype), packing.bits
     return None, None
+
+
+def _pass_elements(method: str, fields: Mapping[str, Any], build: Build) -> int:
+    """bitsandbytes unpacks a 4-bit weight whole before it multiplies with it; the largest counts."""
+    if method != "bitsandbytes" or fields.get("load_in_8bit"):
+        return 0
+    return max((one.elements for one in PACKINGS[method](build("bfloat16"), fields).linears), default=0)
 
 
 def _of_unknown_packing(unpacked_bytes: Mapping[str, int], in_files: int | None) -> dict[str, int]:

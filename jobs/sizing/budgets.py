@@ -6,7 +6,7 @@ from typing import Any
 
 from jobs.sizing.kv import envelope_bytes, host_bytes, kv_bytes, kv_prefill_bytes
 from jobs.sizing.layer_bytes import is_static
-from jobs.sizing.record import InspectionRecord, Phase
+from jobs.sizing.record import ON_THE_FLY_SOURCE, InspectionRecord, Phase
 from jobs.sizing.refusal import Refusal
 from jobs.sizing.strategy import Strategy
 from jobs.sizing.units import dtype_bytes
@@ -244,12 +244,22 @@ def _needs(
     def held(tokens: int) -> int:
         return kv_prefill_bytes(record, tokens=tokens, sequences=sequences, dtype=dtype, strategy=strategy)
 
-    needs = {phase: working(phase, tokens) for phase, tokens in tokens_of.items()}
+    unpacking = _unpacking_bytes(record, dtype)
+    needs = {phase: unpacking + working(phase, tokens) for phase, tokens in tokens_of.items()}
     prompt = tokens_of[Phase.PREFILL]
     whole = _last_whole_chunk(prompt, strategy)
     if whole is not None:
-        needs[Phase.PREFILL] = max(needs[Phase.PREFILL], working(Phase.PREFILL, whole) + held(whole) - held(prompt))
+        needs[Phase.PREFILL] = max(
+            needs[Phase.PREFILL], unpacking + working(Phase.PREFILL, whole) + held(whole) - held(prompt)
+        )
     return needs
+
+
+def _unpacking_bytes(record: InspectionRecord, dtype: str) -> int:
+    """What of packed weights a pass holds unpacked at once; the passes of a record are those of plain weights."""
+    stored = record.stored
+    drawn_plain = record.random_weights and stored is not None and stored.source != ON_THE_FLY_SOURCE
+    return 0 if stored is None or drawn_plain else stored.pass_elements * dtype_bytes(dtype)
 
 
 def refuse_unless_applicable(record: InspectionRecord, strategy: Strategy) -> None:

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 FLOAT32_BYTES = 4
+ON_THE_FLY_SOURCE = "on_the_fly"
 
 
 class LayerKind(StrEnum):
@@ -119,6 +120,7 @@ class StoredWeights:
     device_bytes: by compute precision, what they take on the device once loaded.
     dequantized: whether loading turns them into the compute precision, so that packing saves nothing on the device.
     unpacked_on: the kinds of device ("cpu", "cuda") on which these libraries do so where others keep them packed.
+    pass_elements: weights that a pass holds unpacked at once, in the compute precision: working memory.
     """
 
     method: str
@@ -128,6 +130,7 @@ class StoredWeights:
     device_bytes: Mapping[str, int]
     dequantized: bool
     unpacked_on: tuple[str, ...] = ()
+    pass_elements: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)

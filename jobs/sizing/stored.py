@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from jobs.sizing.budgets import weights_bytes
-from jobs.sizing.record import InspectionRecord
+from jobs.sizing.record import ON_THE_FLY_SOURCE, InspectionRecord
 from jobs.sizing.refusal import Refusal
 from jobs.sizing.units import bytes_text
 
@@ -16,7 +16,6 @@ ON_THE_FLY: Mapping[str, Mapping[str, Any]] = {
 }
 """Name -> arguments of transformers' BitsAndBytesConfig; 4 bits compute in the compute precision besides."""
 WEIGHTS = (AS_STORED, *ON_THE_FLY)
-ON_THE_FLY_SOURCE = "on_the_fly"
 GGUF = "gguf"
 
 

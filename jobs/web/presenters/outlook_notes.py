@@ -1,8 +1,8 @@
 """What stands beside the estimate's figures: how the weights are stored, what doubles, where it all comes from."""
 
 from jobs.procedure.outlook import Doubling, Outlook
-from jobs.sizing.record import InspectionRecord
-from jobs.sizing.stored import GGUF, ON_THE_FLY_SOURCE, dequantized_words
+from jobs.sizing.record import ON_THE_FLY_SOURCE, InspectionRecord
+from jobs.sizing.stored import GGUF, dequantized_words
 from jobs.sizing.units import bytes_text, gib
 from jobs.web.formats import number
 from jobs.web.plan import Plan
