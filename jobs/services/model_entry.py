@@ -42,6 +42,8 @@ def _request(spec: ModelSpec, user: User | None) -> ModelEntry:
     )
     changed = not made and (entry.spec != spec.as_json() or model_entry_is_outdated(entry=entry))
     lost = entry.state == EntryState.WAITING and was_forgotten(entry)
+    if changed:
+        entry.prompt_counts.all().delete()  # the tokenizer may have changed too
     if made or changed or lost or entry.state == EntryState.REFUSED:
         entry.spec = spec.as_json()
         entry.attempts = 0

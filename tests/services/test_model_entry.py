@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from jobs.models import EntryState, ModelEntry
+from jobs.models import EntryState, ModelEntry, PromptSet
 from jobs.running.kept_records import files_of
 from jobs.services import model_entry as service
 from jobs.services.model_entry import model_entry_request
@@ -88,7 +88,10 @@ def test_a_folder_whose_files_changed_is_read_again(
     with django_capture_on_commit_callbacks(execute=True):
         assert model_entry_request(text="mine").state == EntryState.READY
     assert not asked
+    prompts = PromptSet.objects.create(name="ours", sha256="0" * 64, texts=["a"], count=1, file_bytes=1)
+    entry.prompt_counts.create(prompts=prompts, state=EntryState.READY, lengths={})
     (tmp_path / "config.json").write_text('{"model_type": "gpt2"}')
     with django_capture_on_commit_callbacks(execute=True):
         assert model_entry_request(text="mine").state == EntryState.WAITING
     assert asked == [entry.pk]
+    assert not entry.prompt_counts.exists(), "its tokenizer may have changed too"
