@@ -6,6 +6,7 @@ from jobs.procedure.duration import run_duration
 from jobs.procedure.question import Depth, Question
 from jobs.selectors.model_entry import entry_find, record_of
 from jobs.sizing.refusal import Refusal
+from jobs.sizing.stored import with_weights
 from jobs.web.forms.question import QuestionForm
 from jobs.web.models_known import spec_of
 
@@ -24,6 +25,7 @@ def run_lengths(form: QuestionForm) -> dict[str, str]:
     if record is None or form.refused_by(record):
         return {}
     question, kind = _whole_device(form), form.cleaned_data["worker"].kind
+    record = with_weights(record, question.weights)
     return {
         str(depth): run_duration(
             replace(question, depth=depth), record, parameters=record.parameters, device_kind=kind

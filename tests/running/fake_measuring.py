@@ -93,12 +93,20 @@ def measurement(ask: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def environment(request: dict[str, Any]) -> dict[str, Any]:
+    return {"threads": os.environ.get("OMP_NUM_THREADS"), "revision": request["model"].get("revision")}
+
+
 def answer(request: dict[str, Any]) -> None:
     request_id, do = request["id"], request["do"]
     if do == "load":
         say(request_id, "progress", message="loading")
         FAULTS.get(request["dtype"], lambda enforce: None)(False)
-        say(request_id, "result", data=LOADED | {"environment": {"threads": os.environ.get("OMP_NUM_THREADS")}})
+        say(request_id, "result", data=LOADED | {"environment": environment(request)})
+    elif do == "fetch":
+        say(request_id, "progress", message="Downloading: half.")
+        FAULTS.get(request["weights"], lambda enforce: None)(False)
+        say(request_id, "result", data={"revision": "c" * 40, "bytes": 7, "fetched_bytes": 7, "seconds": 0.0})
     elif do == "environment":
         say(request_id, "result", data=dict(os.environ))
     elif do == "digests":
