@@ -1,5 +1,6 @@
 """KV bytes read from the cache's own tensors, whatever kind of cache the model made."""
 
+import inspect
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,6 +13,12 @@ CACHE_NAMES = ("cache", "past_key_values", "cache_params")
 def cache_of(output: Any) -> Any:
     """The cache in a forward pass's output; None where the model returns none."""
     return next((output[name] for name in CACHE_NAMES if name in output and output[name] is not None), None)
+
+
+def cache_keyword(model: Any) -> str:
+    """What a forward pass of this model takes its cache as, and answers it as."""
+    older = "past_key_values"
+    return older if older in inspect.signature(model.forward).parameters else "cache"
 
 
 def held_bytes(cache: Any, *, on: str) -> int:

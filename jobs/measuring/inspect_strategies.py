@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from transformers import cache_utils
+
 from jobs.measuring.library_errors import LIBRARY_ERRORS
 from jobs.measuring.meta_cache import make_cache
 from jobs.sizing.offloaded import is_moved
@@ -10,8 +12,13 @@ from jobs.sizing.record import LayerGroup
 from jobs.sizing.strategy import CacheKind, Strategy
 
 PROBE_SLOTS = 64
+# fp8 needs no package; where transformers has none yet, the next is tried, and one without its package says nothing.
+QUANTIZED = (
+    Strategy(cache=CacheKind.QUANTIZED, backend="fp8"),
+    Strategy(cache=CacheKind.QUANTIZED, backend="hqq", bits=4),
+)
 PROBES: Mapping[str, Strategy] = {
-    "quantized": Strategy(cache=CacheKind.QUANTIZED, backend="fp8"),
+    "quantized": QUANTIZED[0] if hasattr(cache_utils, "Fp8QuantizedLayer") else QUANTIZED[1],
     "static": Strategy(cache=CacheKind.STATIC),
     "offloaded": Strategy(cache=CacheKind.OFFLOADED),
     "offloaded_static": Strategy(cache=CacheKind.OFFLOADED_STATIC),
@@ -27,6 +34,8 @@ def strategy_refusals(config: Any, layers: Sequence[LayerGroup]) -> dict[str, st
 def _why_not(config: Any, layers: Sequence[LayerGroup], strategy: Strategy) -> str | None:
     try:
         make_cache(config, strategy, slots=PROBE_SLOTS)
+    except ImportError:
+        return None
     except LIBRARY_ERRORS as error:
         return _reason(strategy, error)
     if strategy.is_offloaded and not any(is_moved(group, strategy) for group in layers):

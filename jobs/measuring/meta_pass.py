@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from transformers.cache_utils import Cache
 
+from jobs.measuring.cache_bytes import cache_keyword
 from jobs.measuring.meta_cache import CountedStaticCache
 from jobs.measuring.meta_kernels import cpu_kernels
 from jobs.measuring.meta_storage import LiveStorage
@@ -30,6 +31,7 @@ class MetaPass:
         self.live = LiveStorage(model)
         self.extra = {"logits_to_keep": 1} if model._supports_logits_to_keep() else {}
         self.forwards = 0
+        self._keyword = cache_keyword(model)
         self._ids: Any = None
         self._prompt: Any = None
         self._given_mask: torch.Tensor | None = None
@@ -92,14 +94,14 @@ class MetaPass:
             given["position_ids"] = given["position_ids"][..., start:]
         inputs = self.model.prepare_inputs_for_generation(
             self._ids[:, start : self.tokens],
-            cache=self.cache,
             use_cache=True,
             is_first_iteration=first,
+            **{self._keyword: self.cache},
             **given,
             **self.extra,
         )
         self._answer = self.model(**inputs, return_dict=True)
-        if not isinstance(self._answer.get("cache"), Cache):
+        if not isinstance(self._answer.get(self._keyword), Cache):
             raise no_cache(self.model)
         if isinstance(self.cache, CountedStaticCache):
             self.cache.seen_tokens = self.tokens
