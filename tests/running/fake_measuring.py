@@ -27,6 +27,10 @@ MEASURED: list[Any] = []
 """Of this process: a leak is told before any measurement but the first."""
 
 
+LOADED_WITH: dict[str, Any] = {}
+"""What the last load was given beside the model; measurements tell it."""
+
+
 def say(request_id: Any, event: str, **fields: Any) -> None:
     sys.stdout.write(json.dumps({"id": request_id, "event": event, **fields}) + "\n")
     sys.stdout.flush()
@@ -89,7 +93,7 @@ def measurement(ask: dict[str, Any]) -> dict[str, Any]:
         "outcome": "ok" if fits else "out_of_memory",
         "error": None if fits else {"code": "out_of_memory", "message": "above"},
         "peak_bytes": peak,
-        "settings": {"pid": os.getpid(), "enforce": ask["enforce"]},
+        "settings": {"pid": os.getpid(), "enforce": ask["enforce"], **LOADED_WITH},
     }
 
 
@@ -99,7 +103,10 @@ def environment(request: dict[str, Any]) -> dict[str, Any]:
 
 def answer(request: dict[str, Any]) -> None:
     request_id, do = request["id"], request["do"]
-    if do == "load":
+    if do == "quote" or request.get("weights") == "quote":
+        quote(request_id)
+    elif do == "load":
+        LOADED_WITH["prompts"] = request.get("prompts")
         say(request_id, "progress", message="loading")
         FAULTS.get(request["dtype"], lambda enforce: None)(False)
         say(request_id, "result", data=LOADED | {"environment": environment(request)})
@@ -112,8 +119,6 @@ def answer(request: dict[str, Any]) -> None:
     elif do == "digests":
         digests = {name: hashlib.sha256(value.encode()).hexdigest() for name, value in os.environ.items()}
         say(request_id, "result", data=digests)
-    elif do == "quote":
-        quote(request_id)
     elif do == "refuse":
         say(request_id, "error", error={"code": "gated", "message": "No.", "hint": "Ask."})
     elif do == "measure" and request["stage"] == "leak" and MEASURED:

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 
 from jobs.models import Profile, Run, RunState
 from jobs.selectors.run import queue_position, queue_reason
+from jobs.sizing.model_spec import ModelKind
 from jobs.web.presenters.profile_rows import device_name
 from jobs.web.presenters.questions import workload_summary
-from jobs.web.presenters.story import STAGE_TITLES
+from jobs.web.presenters.story import DOWNLOAD_TITLE, STAGE_TITLES
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,5 +40,7 @@ def _doing(run: Run) -> str:
         return f"Number {queue_position(run)} in the queue. {queue_reason(run)}"
     if run.state == RunState.CANCELLING:
         return "Its measuring process is being stopped."
+    if run.profile.model_entry.kind == ModelKind.HUB and not run.stages:
+        return f"Stage: {DOWNLOAD_TITLE.lower()}."
     stage = next((title for name, title in STAGE_TITLES.items() if name not in run.stages), "Limit")
     return f"Stage: {stage.lower()}."
