@@ -20,6 +20,7 @@ from jobs.measuring.random_weights import SEED, RepeatedDraws
 from jobs.measuring.spread import first_of, placement, refuse_leftover, refuse_packing, spread_over
 from jobs.measuring.stored_gguf import whole_gguf
 from jobs.measuring.stored_headers import folder_tensors, missing_weights
+from jobs.measuring.stored_weights import quantization_fields
 from jobs.measuring.weight_source import draws_random_weights, has_pickles, has_safetensors
 from jobs.measuring.weights import weights_bytes
 from jobs.procedure.several_cards import is_spread
@@ -141,7 +142,7 @@ def _stored(spec: ModelSpec, packing: Any, *, dtype: str, device: str, attention
     """Files are looked over first: what they lack, from_pretrained would draw at random."""
     if spec.kind is ModelKind.FOLDER and not spec.gguf_file:
         folder_tensors(spec.name, Path(spec.path or ""))
-    where = placement(device) or ({"device_map": {"": device}} if packing else {})
+    where = _placed(spec, packing, device)
     model, told = AutoModelForCausalLM.from_pretrained(
         _where(spec),
         **_source(spec),
@@ -157,6 +158,12 @@ def _stored(spec: ModelSpec, packing: Any, *, dtype: str, device: str, attention
         raise missing_weights(spec.name, sorted(told["missing_keys"]))
     refuse_leftover(getattr(model, "hf_device_map", None) or {})
     return model if where else model.to(device)
+
+
+def _placed(spec: ModelSpec, packing: Any, device: str) -> dict[str, Any]:
+    """Where from_pretrained puts the weights; empty where they are moved afterwards, which packed ones may not be."""
+    packed = packing or (device != "cpu" and not spec.gguf_file and quantization_fields(read_config(spec)))
+    return placement(device) or ({"device_map": {"": device}} if packed else {})
 
 
 def _kernel(attention: str) -> dict[str, str]:

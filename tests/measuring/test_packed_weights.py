@@ -1,5 +1,6 @@
 """Weights packed while they are loaded: counted to the byte, as estimated, and refused where they cannot be."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -7,6 +8,7 @@ import torch
 from torch import nn
 
 from jobs.measuring.inspect import inspect_model_spec
+from jobs.measuring.loading import _placed, load_model
 from jobs.measuring.packed_weights import refuse_unloadable
 from jobs.measuring.weights import held_tensors, weights_bytes
 from jobs.procedure.measurement import Loaded, Measurement
@@ -31,10 +33,10 @@ class Config:
         return self
 
 
-def loaded(tiny: Tiny, weights: str) -> Loaded:
+def loaded(tiny: Tiny, weights: str, spec: ModelSpec = SPEC) -> Loaded:
     tiny.forget()
     asked: dict[str, Any] = {"dtype": "bfloat16", "device": "cpu", "attention": "sdpa", "weights": weights}
-    return Loaded(**tiny.process.request("load", patience_s=PATIENCE_S, model=SPEC.as_json(), **asked))
+    return Loaded(**tiny.process.request("load", patience_s=PATIENCE_S, model=spec.as_json(), **asked))
 
 
 @pytest.mark.parametrize("weights", ["bnb4", "bnb8"])
@@ -107,3 +109,21 @@ def test_a_gguf_file_is_not_packed_again() -> None:
     spec = ModelSpec(kind=ModelKind.FOLDER, name="mine", path="/m", gguf_file="tiny.gguf")
     with pytest.raises(Refusal, match="packed already, as gguf"):
         refuse_unloadable(None, spec, weights="bnb4", device="cpu")
+
+
+def test_a_folder_s_weights_are_packed_alike_and_what_was_kept_packed_is_loaded_as_it_is(
+    tiny: Tiny, tmp_path: Path
+) -> None:
+    plain, kept = (ModelSpec(kind=ModelKind.FOLDER, name=name, path=str(tmp_path / name)) for name in ("plain", "kept"))
+    drawn = load_model(SPEC, dtype="bfloat16", device="cpu", attention="sdpa", tell=lambda text: None)
+    drawn.model.save_pretrained(plain.path)
+    packed = load_model(plain, dtype="bfloat16", device="cpu", attention="sdpa", weights="bnb4", tell=lambda text: None)
+    packed.model.save_pretrained(kept.path)
+    found = loaded(tiny, "as-stored", kept)
+    assert found.weights_bytes == packed.weights_bytes < drawn.weights_bytes
+    assert not found.random_weights
+    with pytest.raises(Refusal) as refused:
+        loaded(tiny, "bnb8", kept)
+    assert refused.value.code == "bad_weights"
+    assert _placed(plain, None, "cuda:1") == {}
+    assert _placed(plain, object(), "cuda:1") == _placed(kept, None, "cuda:1") == {"device_map": {"": "cuda:1"}}
