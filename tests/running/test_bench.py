@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from jobs.procedure.measurement import Ask, Cancelled, Measurement, Outcome
+from jobs.procedure.own_prompts import read_prompts
 from jobs.procedure.question import Question
 from jobs.running.bench import ProcessBench
 from jobs.running.process import MeasuringProcess
@@ -169,6 +170,19 @@ def test_a_point_that_takes_too_long_fails_for_want_of_time_and_the_run_goes_on(
         found = one.measure(replace(ASK, stage="hang"))
         assert (found.outcome, found.error["code"]) == (Outcome.FAILED, "point_time")
         assert one.measure(ASK).outcome is Outcome.OK
+
+
+def test_the_teams_prompts_are_given_to_every_new_process(bench: Bench) -> None:
+    prompts = read_prompts(b"long " * 200_000 + "\nzweite ü".encode())
+    with bench(prompts=prompts) as one:
+        one.load()
+        first = one.measure(replace(ASK, stage="restart"))
+        second = one.measure(ASK)
+    assert first.settings["pid"] != second.settings["pid"]
+    assert first.settings["prompts"] == second.settings["prompts"] == prompts.for_load()
+    with bench() as one:
+        one.load()
+        assert one.measure(ASK).settings["prompts"] is None
 
 
 def test_beyond_the_time_cap_nothing_runs(bench: Bench) -> None:
