@@ -220,3 +220,23 @@ def test_a_missing_run_is_not_found(signed_in: Client, pk: int) -> None:
     for name in STRANGERS:
         assert signed_in.get(reverse(name, args=[pk])).status_code == 404
     assert signed_in.post(reverse("run-cancel", args=[pk])).status_code == 404
+
+
+def test_a_combination_that_would_fit_can_be_measured_with_one_click(signed_in: Client, answered: int) -> None:
+    """It is offered after the single changes, and named as two."""
+    run = Run.objects.get(pk=answered)
+    both = "quantized:hqq:4+chunked:512"
+    row = {"what": "combination", "sentence": "It would fit; it is two changes.", "figures": {"strategy": both}}
+    run.stages["limit"]["to_change"] = [row]
+    run.save()
+    link = f"{reverse('profile-new')}?from={run.profile_id}&amp;try=quantized%3Ahqq%3A4%2Bchunked%3A512"
+    assert link in page_of(signed_in, answered)
+    form = signed_in.get(link.replace("&amp;", "&")).content.decode()
+    assert f'value="{both}"' in form
+
+
+def test_a_strategy_to_try_that_is_none_changes_nothing(signed_in: Client, answered: int) -> None:
+    profile = Run.objects.get(pk=answered).profile_id
+    form = signed_in.get(reverse("profile-new"), {"from": profile, "try": "<script>"})
+    assert form.status_code == 200
+    assert "&lt;script" not in form.content.decode()

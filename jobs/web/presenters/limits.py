@@ -20,6 +20,14 @@ UNLIMITED = {"workload", "native_context"}
 
 
 @dataclass(frozen=True, kw_only=True)
+class Proposal:
+    """What would have to change, in a sentence; strategy: a combination to be measured, empty for anything else."""
+
+    sentence: str
+    strategy: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Answer:
     """context is None where not even the shortest prompt fits. provisional: why it is, empty where it is not."""
 
@@ -38,7 +46,7 @@ class Answer:
     headroom_bytes: int | None
     capacity_bytes: int | None
     headroom_percent: float
-    to_change: tuple[str, ...]
+    to_change: tuple[Proposal, ...]
     beyond: str
     holds_for: str
     weights_note: str
@@ -69,12 +77,17 @@ def answer(stages: Mapping[str, Any], question: Mapping[str, Any]) -> Answer | N
         headroom_bytes=budgets.get("headroom_bytes"),
         capacity_bytes=budgets.get("capacity_bytes"),
         headroom_percent=question["headroom_percent"],
-        to_change=tuple(row["sentence"] for row in limit.get("to_change") or ()),
+        to_change=tuple(_change(row) for row in limit.get("to_change") or ()),
         beyond=_beyond(limit),
         holds_for=str(limit.get("holds_for") or ""),
         weights_note=str(limit.get("weights_note") or ""),
         snippet=str(limit.get("snippet") or ""),
     )
+
+
+def _change(row: Mapping[str, Any]) -> Proposal:
+    combined = row["what"] == "combination"
+    return Proposal(sentence=row["sentence"], strategy=row["figures"]["strategy"] if combined else "")
 
 
 def limit_in_short(stages: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -17,6 +17,7 @@ from jobs.services.model_entry import model_entry_request
 from jobs.services.run import run_submit
 from jobs.services.workload import workload_save
 from jobs.sizing.refusal import Refusal
+from jobs.sizing.strategy import Strategy
 from jobs.web.forms.choices import DEPTHS, STRATEGIES
 from jobs.web.forms.fields import said
 from jobs.web.forms.question import QuestionForm, first_question, like
@@ -38,7 +39,8 @@ STILL_READING = "The model’s config is still being read: send this again in a 
 def profile_new(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         source = _source(request.GET.get("from", ""))
-        return _page(request, QuestionForm(initial=_initial(source)), source=source)
+        initial = _initial(source) | _with_try(request.GET.get("try", ""), source)
+        return _page(request, QuestionForm(initial=initial), source=source)
     sent = request.POST.copy()
     form = QuestionForm(sent, request.FILES)
     keep_prompts(form, sent, user=signed_in(request))
@@ -156,6 +158,16 @@ def _initial(source: Profile | None) -> dict[str, Any]:
     prompts = prompt_set_find(source.question.get("prompts_sha256"))
     taken = like(source.question, model=entry.name, revision=entry.revision, worker_id=source.worker_id)
     return taken | {"prompts": prompts.pk if prompts else None}
+
+
+def _with_try(name: str, source: Profile | None) -> dict[str, Any]:
+    """A strategy that an answer proposes, added to what is tried; nothing where it is none."""
+    try:
+        proposed = str(Strategy.parse(name))
+    except Refusal:
+        return {}
+    mine = _initial(source).get("more_strategies") or ""
+    return {"more_strategies": f"{mine},{proposed}" if mine else proposed}
 
 
 def _page(request: HttpRequest, form: QuestionForm, *, source: Profile | None = None) -> HttpResponse:
