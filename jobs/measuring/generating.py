@@ -127,7 +127,7 @@ def _pass(reading: _Reading, clock: TokenClock, memory: Memory) -> Pass:
     if reading.cache is not None:
         memory.note_cache(reading.cache)
         kv_bytes = used_bytes(reading.cache, on=memory.kind)
-        host_bytes = 0 if memory.kind == "cpu" else memory.host_bytes(used_bytes(reading.cache, on="cpu"))
+        host_bytes = memory.host_bytes(used_bytes(reading.cache, on="cpu"))
     at_prefill = peak_bytes == reading.prefill_peak_bytes
     return Pass(
         peak_bytes=peak_bytes,
