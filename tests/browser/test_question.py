@@ -95,7 +95,7 @@ def test_what_a_windowed_model_cannot_take_is_said_and_an_open_table_stays_open(
     page.get_by_text("All 17 devices").click()
     expect(panel.locator("#all-devices tr", has_text="GeForce RTX 4090")).to_contain_text("23.64 GiB")
     page.get_by_text("What takes the memory").click()
-    page.get_by_text("Workload, revision and name").click()
+    page.get_by_text("Workload, prompts, revision and name").click()
     page.fill("#id_sequences", "150")
     smallest = panel.locator("#devices > .fold-body > .table-box tr.is-limit").last
     expect(smallest).to_contain_text("smallest that fits")
