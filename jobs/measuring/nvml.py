@@ -61,7 +61,7 @@ class Nvml:
         """Bytes in use on the card by whomever, without what the driver keeps for itself where it tells that apart."""
         handle = self._handle(uuid)
         info = handle and (
-            self._told(self._library.nvmlDeviceGetMemoryInfo, handle, self._library.nvmlMemory_v2)
+            self._told(self._library.nvmlDeviceGetMemoryInfo, handle, getattr(self._library, "nvmlMemory_v2", None))
             or self._told(self._library.nvmlDeviceGetMemoryInfo, handle)
         )
         return int(info.used) if info else None

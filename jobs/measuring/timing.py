@@ -48,6 +48,7 @@ class TokenClock(BaseStreamer):  # type: ignore[misc]
         self.started_at = self._told_at = perf_counter()
 
     def put(self, value: torch.Tensor) -> None:
+        # generate() hands over tokens that it has copied from the device, which has therefore caught up by now.
         if not self._prompt_seen:
             self._prompt_seen = True
             return
