@@ -5,7 +5,6 @@ from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from statistics import fmean
 from time import perf_counter
-from typing import Any
 
 import torch
 
@@ -15,7 +14,7 @@ from jobs.measuring.divergence import Divergence, mean_interval
 from jobs.measuring.library_errors import LIBRARY_ERRORS
 from jobs.measuring.loading import LoadedModel
 from jobs.measuring.outcomes import failure_of
-from jobs.measuring.own_heap import in_own_heap
+from jobs.measuring.own_heap import in_own_heap, tensors_in_the_heap
 from jobs.measuring.quality_text import NoText, QualityText, quality_text
 from jobs.measuring.teacher_forcing import forced, prompt_tokens
 from jobs.measuring.tokenizing import tokenizer_of
@@ -57,7 +56,7 @@ class Scorer:
         self._first_use = first_use
         self._scoring = ExitStack()
         self._is_scoring = False
-        self._text: QualityText | None = None
+        self._text: tuple[int, QualityText] | None = None
         self._reference: tuple[QualityAsk, list[torch.Tensor]] | None = None
 
     def forget(self) -> None:
@@ -76,8 +75,8 @@ class Scorer:
             self._is_scoring = True
         try:
             ids = self._ids(ask)
-            with self._memory.kept_from_harm():
-                found = self._compare(ask, ids, tell)
+            with self._memory.kept_from_harm(), tensors_in_the_heap():
+                found = in_own_heap(lambda: self._compare(ask, ids, tell))
             scored = Scored(quality=self._quality(ask, found, perf_counter() - started))
         except NoText as error:
             scored = Scored(quality=ask.without_figures(QualityOutcome.NOT_MEASURED, str(error)))
@@ -90,13 +89,17 @@ class Scorer:
         return scored
 
     def _ids(self, ask: QualityAsk) -> torch.Tensor:
-        """[1, context] on the device; the tokenizer is read once for the longest context so far."""
-        if self._text is None or len(self._text.ids) < ask.context_tokens:
-            self._text = in_own_heap(lambda: self._read(ask))
-        ids = self._text.first(ask.context_tokens)
+        """[1, context] on the device."""
+        ids = self._text_for(ask).first(ask.context_tokens)
         if int(ids.max()) >= self._loaded.model.config.get_text_config(decoder=True).vocab_size:
             raise NoText("the tokenizer makes tokens that the model does not have: it is another model's")
         return ids.to(self._loaded.device)
+
+    def _text_for(self, ask: QualityAsk) -> QualityText:
+        """The tokenizer is read once for a seed and the longest context so far."""
+        if self._text is None or self._text[0] != ask.seed or len(self._text[1].ids) < ask.context_tokens:
+            self._text = ask.seed, in_own_heap(lambda: self._read(ask))
+        return self._text[1]
 
     def _read(self, ask: QualityAsk) -> QualityText:
         return quality_text(tokenizer_of(self._spec), ask.context_tokens, seed=ask.seed, texts=self._texts)
@@ -128,14 +131,7 @@ class Scorer:
         if not found.is_finite:
             return ask.without_figures(QualityOutcome.FAILED, "the probabilities are no numbers (infinite or NaN)")
         low, high = mean_interval(found.kl) or (None, None)
-        figures: dict[str, Any] = (
-            {}
-            if self._text is None
-            else {
-                "text": self._text.name,
-                "text_sha256": self._text.sha256(ask.context_tokens),
-            }
-        )
+        text = self._text_for(ask)
         return Quality(
             strategy=str(ask.strategy),
             context=ask.context_tokens,
@@ -147,7 +143,8 @@ class Scorer:
             same_top=fmean(found.same_top),
             loss_difference=fmean(found.loss_difference),
             elapsed_s=elapsed_s,
-            **figures,
+            text=text.name,
+            text_sha256=text.sha256(ask.context_tokens),
         )
 
 

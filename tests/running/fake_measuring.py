@@ -72,6 +72,9 @@ FAULTS = {
     "exit": lambda enforce: sys.exit(3),
 }
 
+SCORING_FAULTS = {1: "segfault", 2: "hang"}
+"""By the seed of what is to be scored."""
+
 SPENT: dict[str, dict[str, Any]] = {
     "restart": {},
     "refused": {"outcome": "out_of_memory", "error": {"code": "out_of_memory", "message": "refused"}},
@@ -114,6 +117,10 @@ def answer(request: dict[str, Any]) -> None:
         say(request_id, "progress", message="Downloading: half.")
         FAULTS.get(request["weights"], lambda enforce: None)(False)
         say(request_id, "result", data={"revision": "c" * 40, "bytes": 7, "fetched_bytes": 7, "seconds": 0.0})
+    elif do == "quality":
+        FAULTS.get(SCORING_FAULTS.get(request["seed"], ""), lambda enforce: None)(True)
+        data = {"strategy": request["strategy"], "context": request["context_tokens"], "outcome": "ok", "mean_kl": 0.5}
+        say(request_id, "result", data=data)
     elif do == "environment":
         say(request_id, "result", data=dict(os.environ))
     elif do == "digests":

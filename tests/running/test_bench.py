@@ -7,12 +7,13 @@ import pytest
 
 from jobs.procedure.measurement import Ask, Cancelled, Measurement, Outcome
 from jobs.procedure.own_prompts import read_prompts
+from jobs.procedure.quality import Quality, QualityAsk, QualityOutcome
 from jobs.procedure.question import Question
 from jobs.running.bench import ProcessBench
 from jobs.running.process import MeasuringProcess
 from jobs.sizing.model_spec import ModelKind, ModelSpec
 from jobs.sizing.refusal import Refusal
-from jobs.sizing.strategy import BASELINE
+from jobs.sizing.strategy import BASELINE, Strategy
 
 SPEC = ModelSpec(kind=ModelKind.ARCHITECTURE, name="fake", config={})
 QUESTION = Question(model="fake", prompt_tokens=64, typical_prompt_tokens=32, answer_tokens=8)
@@ -205,3 +206,39 @@ def test_a_cancel_ends_the_measurement_and_its_process(bench: Bench) -> None:
         one.load()
         with pytest.raises(Cancelled):
             one.measure(replace(ASK, stage="hang"))
+
+
+SCORE = QualityAsk(strategy=Strategy.parse("quantized:hqq:4"), context_tokens=640)
+
+
+def test_a_quality_comes_back_as_it_was_told(bench: Bench) -> None:
+    with bench() as one:
+        one.load()
+        assert one.quality(SCORE) == Quality(
+            strategy="quantized:hqq:4", context=640, outcome=QualityOutcome.OK, mean_kl=0.5
+        )
+
+
+@pytest.mark.parametrize(("seed", "sentence"), [(1, "SIGSEGV"), (2, "said nothing")])
+def test_a_crash_or_hang_while_scoring_is_a_quality_and_the_run_goes_on(bench: Bench, seed: int, sentence: str) -> None:
+    with bench(measure_patience_s=1.0) as one:
+        one.load()
+        quality = one.quality(replace(SCORE, seed=seed))
+        assert (quality.outcome, quality.mean_kl) == (QualityOutcome.FAILED, None)
+        assert sentence in quality.message
+        assert one.measure(ASK).outcome is Outcome.OK
+
+
+def test_after_the_time_cap_nothing_is_scored(bench: Bench) -> None:
+    with bench(replace(QUESTION, time_cap_s=0.0)) as one:
+        quality = one.quality(SCORE)
+        assert (quality.outcome, quality.message) == (QualityOutcome.NOT_MEASURED, "the run's time cap came first")
+
+
+def test_cancelling_while_scoring_goes_through(bench: Bench) -> None:
+    asked: list[bool] = []
+    with bench(cancelled=lambda: bool(asked)) as one:
+        one.load()
+        asked.append(True)
+        with pytest.raises(Cancelled):
+            one.quality(replace(SCORE, seed=2))
