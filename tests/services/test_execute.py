@@ -1,6 +1,7 @@
 import contextlib
 import logging
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -225,3 +226,18 @@ def test_a_model_that_its_inspection_refuses_fails_the_run() -> None:
 def test_nothing_is_logged_as_an_error_for_a_plain_run(claim: Claim, caplog: pytest.LogCaptureFixture) -> None:
     run_execute(claim=claim, tools=tools(points(160)))
     assert not [record for record in caplog.records if record.levelno >= logging.WARNING]
+
+
+def test_a_run_s_measuring_processes_see_its_worker_s_cards_alone() -> None:
+    worker = make_worker("cuda:0", cards={"cuda:0": "GPU-a"})
+    make_run(worker)
+    claim = run_claim(worker=worker)
+    assert claim is not None
+    started: list[Any] = []
+
+    def bench(*, start: Any, **_: Any) -> Any:
+        started.append(start.keywords)
+        return contextlib.nullcontext(FakeBench())
+
+    assert run_execute(claim=claim, tools=replace(tools(points(16)), bench=bench))
+    assert started == [{"cards": {"cuda:0": "GPU-a"}}]
