@@ -18,10 +18,6 @@ from jobs.measuring.prompts import Prompts, RandomPrompts
 from jobs.measuring.repeats import enough
 from jobs.measuring.settings import generation_config
 from jobs.procedure.measurement import Ask, Measurement, Outcome
-from jobs.sizing.units import MIB
-
-# The first time a shape is seen its peak is higher: by 3 MiB, with experts in bfloat16 by 60 to 70 MiB.
-FIRST_TIME_BYTES = 128 * MIB
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,18 +109,16 @@ class Measurer:
     def _beyond(self, point: Point) -> Failure | None:
         """Whether the prompt and one decode step alone need more than the capacity, as seen without its limit.
 
-        Nothing has to be refused then: a refused kernel costs the process, and starting another costs seconds.
+        Nothing has to be refused then: a refused kernel costs the process, and starting another costs seconds. The
+        first reading alone decides nothing: weights that are mapped from their file become resident while it is made.
         """
         peak_bytes, capacity_bytes = point.short_peak_bytes, point.ask.capacity_bytes
         if not point.enforce or peak_bytes is None or peak_bytes <= capacity_bytes:
             return None
-        if peak_bytes <= capacity_bytes + FIRST_TIME_BYTES:
-            point.tell("Reading the peak again, now that the shape is warm.")
-            failure = attempt(point, look, limited=False)
-            self._let_go(point)
-            if failure:
-                return failure
-        return _above(point, point.short_peak_bytes or 0)
+        point.tell("Reading the peak again, now that the shape is warm.")
+        failure = attempt(point, look, limited=False)
+        self._let_go(point)
+        return failure or _above(point, point.short_peak_bytes or 0)
 
     def _again_if_tainted(self, point: Point, failure: Failure | None) -> Failure | None:
         """Once: what another process took of the device is not this model's. A second taint stays with the point."""

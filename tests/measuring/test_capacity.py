@@ -1,13 +1,17 @@
 """The capacity is real: what does not fit beside the weights is refused while the model runs."""
 
+from pathlib import Path
+
 import pytest
 
 from jobs.procedure.measurement import Outcome
 from jobs.sizing.units import GIB, MIB
 from tests.measuring.conftest import LLAMA, TOKEN_ELEMENTS, Tiny
+from tests.measuring.mapped import mapped_model
 
 PROMPT_TOKENS = 2048
 KV_BYTES = {dtype: PROMPT_TOKENS * TOKEN_ELEMENTS * size for dtype, size in (("float32", 4), ("bfloat16", 2))}
+WIDE_BYTES = 64 * MIB
 # The limit lets 2 MiB more pass, so what must be refused is further beyond.
 CLEARLY_BYTES = 4 * MIB
 
@@ -72,6 +76,17 @@ def test_a_peak_above_the_capacity_is_out_of_memory_though_nothing_was_refused(t
     assert found.peak_bytes is not None
     assert found.peak_bytes > capacity_bytes
     assert found.kv_bytes is not None
+
+
+def test_weights_that_are_mapped_as_they_are_first_used_are_counted_once(tiny: Tiny, tmp_path: Path) -> None:
+    """The first pass after loading makes them resident: of the point's own bytes that says nothing."""
+    spec = mapped_model(tmp_path)
+    tiny.forget()
+    fields = {"model": spec.as_json(), "dtype": "float32", "device": "cpu", "attention": "sdpa"}
+    weights_bytes = tiny.process.request("load", patience_s=300, **fields)["weights_bytes"]
+    found = tiny.measure(prompt_tokens=64, capacity_bytes=weights_bytes + WIDE_BYTES // 2)
+    assert found.outcome is Outcome.OK, found.error
+    assert (found.peak_bytes or 0) < weights_bytes + WIDE_BYTES // 2
 
 
 def test_weights_beyond_the_capacity_are_said_at_once(tiny: Tiny) -> None:
