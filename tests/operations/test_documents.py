@@ -8,7 +8,12 @@ import pytest
 from tests.operations.portal_process import ROOT
 
 READ = re.compile(r"""(?:env\.\w+|number|environ\.get)\(\s*"([A-Z][A-Z_]+)"|environ\[\s*"([A-Z][A-Z_]+)"\]""")
-SYSTEM = {"PATH", "HOME", "DJANGO_SETTINGS_MODULE"}
+SYSTEM = {
+    "PATH",
+    "HOME",
+    "DJANGO_SETTINGS_MODULE",
+    "MALLOC_MMAP_THRESHOLD_",
+}  # the last is set for the measuring process
 DOCUMENTED = (ROOT / "docs" / "settings.md").read_text()
 REFUSALS = (ROOT / "docs" / "refusals.md").read_text()
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]

@@ -61,7 +61,7 @@ def test_a_worker_that_starts_takes_what_waits_and_says_what_it_can_do(
         until(lambda: Worker.objects.get().applicable == {"default": True}, worker)
     assert Worker.objects.get().device_name == "A stand-in"
     assert queued.measurements.count() == len(set(python.measured())) >= 3
-    assert set(queued.stages) == {"budgets", "baseline", "changes", "limit"}
+    assert set(queued.stages) == {"download", "budgets", "baseline", "changes", "limit"}
     until(lambda: not any(is_alive(pid) for pid in python.pids()))
 
 
