@@ -35,7 +35,7 @@ class Planted:
             cancelled=lambda: False,
             tell=self.told.append,
             start=partial(MeasuringProcess, module=PLANTED),
-            measure_patience_s=20.0,
+            measure_patience_s=8.0,
         )
 
     def measure(self, fault: str = "baseline", **changes: Any) -> Measurement:
