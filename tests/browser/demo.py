@@ -13,37 +13,54 @@ from django.contrib.auth.models import User
 from django.db.models import Q
 from django.utils import timezone
 
-from jobs.models import ACTIVE_STATES, Event, ModelEntry, Run, RunState, Worker
+from jobs.models import (
+    ACTIVE_STATES,
+    EntryState,
+    Event,
+    ModelEntry,
+    PromptCount,
+    PromptSet,
+    Run,
+    RunState,
+    Worker,
+)
 from jobs.procedure.events import Event as Told
 from jobs.procedure.events import EventKind
-from jobs.procedure.measurement import Loaded, Measurement
+from jobs.procedure.own_prompts import read_prompts
 from jobs.procedure.question import Depth, Question
 from jobs.procedure.run import answer
 from jobs.running.model_source import resolve_model
+from jobs.selectors.model_entry import record_of
 from jobs.services.account import setup_link_make
 from jobs.services.claim import Claim, run_claim
+from jobs.services.prompt_set import prompt_set_save
 from jobs.services.record import event_record, held_by
 from jobs.services.run import run_cancel, run_submit
 from jobs.services.run_state import run_move
 from jobs.services.workload import workload_save
 from jobs.sizing.record import InspectionRecord, LayerGroup, LayerKind
+from jobs.sizing.stored import with_weights
 from jobs.sizing.strategy import Strategy
 from jobs.sizing.units import DTYPE_BYTES, GIB, MIB
 from jobs.web.forms.choices import STRATEGIES
+from tests.browser.demo_worlds import (
+    DEVICE,
+    L4,
+    L4_BYTES,
+    OWN_LENGTHS,
+    TWO_L4,
+    VERSIONS,
+    DemoWorld,
+    GpuWorld,
+    TwoCardsWorld,
+    packable_record,
+)
 from tests.factories import make_entry, make_worker
-from tests.procedure.worlds import World, record, strategies
+from tests.procedure.worlds import record, strategies
 
 USER, PASSWORD = "ada", "correct horse battery"
+ON_GPU = ("quantized:hqq:8", "quantized:hqq:4", "quantized:quanto:4", "quantized:hqq:2", "chunked:512", "offloaded")
 TRIED = ("quantized:hqq:8", "quantized:hqq:4", "quantized:quanto:4", "chunked:512", "offloaded")
-VERSIONS = {"torch": "2.13.0", "transformers": "5.24.0", "hqq": "0.2.8.post1", "optimum-quanto": "0.2.7"}
-ENVIRONMENT = {
-    "versions": VERSIONS,
-    "cpu": "AMD EPYC 9454P",
-    "threads": 8,
-    "attention": "sdpa",
-    "config_hash": "5f3c0e5a" * 8,
-}
-DEVICE = {"name": "AMD EPYC 9454P", "kind": "cpu", "capacity_bytes": 64 * GIB}
 ON_CPU = {
     "default": True,
     "static": True,
@@ -53,20 +70,6 @@ ON_CPU = {
     "offloaded": "this device is a CPU: there is nowhere to offload to",
     "offloaded_static": "this device is a CPU: there is nowhere to offload to",
 }
-
-
-class DemoWorld(World):
-    """Peaks a little above the estimate, speeds with a little noise."""
-
-    def load(self) -> Loaded:
-        return replace(super().load(), device=DEVICE, environment=ENVIRONMENT, load_s=2.84)
-
-    def _run(self, blank: Measurement, ask: Any) -> Measurement:
-        made = super()._run(blank, ask)
-        if made.decode_tokens_per_s is None:
-            return made
-        noise = 1 + ((made.context * 7919) % 13 - 6) / 300
-        return replace(made, decode_tokens_per_s=made.decode_tokens_per_s * noise, spread=abs(noise - 1) + 0.004)
 
 
 def _truth(strategy: Strategy, prompt: int, estimated: Any) -> int:
@@ -180,23 +183,84 @@ def known(name: str, read: InspectionRecord) -> ModelEntry:
     return found or make_entry(spec.name, kind=str(spec.kind), spec=spec.as_json(), record=read.as_json())
 
 
-def submit(name: str = "Nightly summaries", **changes: Any) -> int:
+def submit(
+    name: str = "Nightly summaries", *, of: ModelEntry | None = None, on: Worker | None = None, **changes: Any
+) -> int:
     """A run that waits."""
     user = User.objects.get(username=member()["username"])
-    run = run_submit(user=user, name=name, entry=entry(), question=question(**changes), worker=worker_row())
+    found = of or entry()
+    asked = question(**{"model": found.name} | changes)
+    run = run_submit(user=user, name=name, entry=found, question=asked, worker=on or worker_row())
     return int(run.pk)
 
 
-def begin(name: str = "Nightly summaries", **changes: Any) -> int:
+def begin(
+    name: str = "Nightly summaries",
+    *,
+    of: ModelEntry | None = None,
+    on: Worker | None = None,
+    world: type[DemoWorld] = DemoWorld,
+    **changes: Any,
+) -> int:
     """A run that its worker has taken, told on by `tell`."""
-    pk = submit(name, **changes)
-    claim = run_claim(worker=worker_row())
+    pk = submit(name, of=of, on=on, **changes)
+    claim = run_claim(worker=on or worker_row())
     assert claim
     assert claim.run_id == pk
-    asked = Question.from_json(Run.objects.get(pk=pk).question)
-    world = DemoWorld(asked=asked, record=demo_record(), truth=_truth)
-    _going[pk] = Going(claim=claim, events=answer(asked, demo_record(), world))
+    run = Run.objects.get(pk=pk)
+    asked, read = Question.from_json(run.question), record_of(run.profile.model_entry)
+    assert read
+    bench = world(asked=asked, record=with_weights(read, asked.weights), truth=_truth)
+    _going[pk] = Going(claim=claim, events=answer(asked, read, bench))
     return pk
+
+
+def own_prompts() -> PromptSet:
+    """A file of the team's, with lines that are no prompts, counted for the Hub model."""
+    user = User.objects.get(username=member()["username"])
+    lines = [f"A letter from the customer, number {number}." for number in range(OWN_LENGTHS["count"])]
+    read = read_prompts("\n".join([*lines, "[1]", '{"question": "?"}', '{"prompt": 7}']).encode())
+    kept = prompt_set_save(user=user, name="letters of March.jsonl", prompts=read)
+    counts = {"state": EntryState.READY, "lengths": OWN_LENGTHS}
+    PromptCount.objects.update_or_create(model_entry=hub_entry(), prompts=kept, defaults=counts)
+    return kept
+
+
+def hub_entry() -> ModelEntry:
+    return known("HuggingFaceTB/SmolLM2-135M", packable_record())
+
+
+def gpu(device: str, name: str, capacity_bytes: int) -> Worker:
+    known_workers = Worker.objects.filter(device=device)
+    return known_workers.first() or make_worker(
+        device,
+        "rack-1",
+        device_name=name,
+        capacity_bytes=capacity_bytes,
+        versions=VERSIONS,
+        applicable=dict.fromkeys(ON_CPU, True),
+    )
+
+
+def on_gpus() -> dict[str, int]:
+    """Runs on GPUs, of a Hub model with real weights: quality is measured, and each card has its figures."""
+    one, two = gpu("cuda:0", L4["name"], L4_BYTES), gpu("cuda:0,cuda:1", TWO_L4["name"], 2 * L4_BYTES)
+    usual = {"of": hub_entry(), "strategies": strategies(*ON_GPU), "max_kl": 0.2}
+    packed = usual | {"weights": "bnb4", "prompts_sha256": own_prompts().sha256, "sequences": 3}
+    runs = {"quality": begin("Letters", on=one, world=GpuWorld, device=one.device, capacity_bytes=700 * MIB, **packed)}
+    finish(runs["quality"])
+    strict = packed | {"max_kl": 0.0001, "strategies": strategies("quantized:hqq:8", "quantized:hqq:4")}
+    runs["strict"] = begin("Contracts", on=one, world=GpuWorld, device=one.device, capacity_bytes=700 * MIB, **strict)
+    finish(runs["strict"])
+    spread = usual | {"sequences": 8, "max_kl": None}
+    runs["cards"] = begin(
+        "A team's chats", on=two, world=TwoCardsWorld, device=two.device, capacity_bytes=2 * GIB, **spread
+    )
+    finish(runs["cards"])
+    runs["downloading"] = begin("Minutes", on=one, world=GpuWorld, device=one.device, **usual)
+    tell(runs["downloading"], events=1)
+    say(runs["downloading"], ["Downloading: 1.20 GiB of 2.00 GiB."])
+    return runs
 
 
 def tell(run: int, *, until: str = "", events: int = 0) -> int:
@@ -223,6 +287,10 @@ def finish(run: int, *, state: str = "done", message: str = "Done.", error: dict
         tell(run)
     lease = held_by(_going.pop(run).claim.lease)
     run_move(run_id=run, to=RunState(state), when=lease, message=message, **({"error": error} if error else {}))
+
+
+def profile_of(run: int) -> int:
+    return Run.objects.get(pk=run).profile_id
 
 
 def last_seq(run: int) -> int:
@@ -252,6 +320,7 @@ def team() -> dict[str, int]:
     tell(runs["cancelled"], events=14)
     run_cancel(run=Run.objects.get(pk=runs["cancelled"]), user=user)
     finish(runs["cancelled"], state="cancelled", message="Cancelled; the measuring process has ended.")
+    runs |= on_gpus()
     _spread_in_time()
     runs["running"] = begin("Long e-mails", prompt_tokens=3072)
     tell(runs["running"], until="measurement")
@@ -260,7 +329,7 @@ def team() -> dict[str, int]:
     tell(runs["running"], until="measuring")
     runs["queued"] = submit("Support tickets", prompt_tokens=2048)
     make_worker(
-        "cuda:0",
+        "cuda:1",
         "rack-2",
         device_name="NVIDIA L4",
         capacity_bytes=23_034 * MIB,

@@ -63,6 +63,10 @@ def _used(portal: Portal) -> dict[str, str]:
     pages |= {f"run-{name}": f"/runs/{pk}/" for name, pk in runs.items()}
     answered = next(iter(runs.values()))
     pages |= {"what-if": f"/runs/{answered}/what-if/?capacity=400MiB&sequences=2"}
+    if_quality = f"/runs/{runs['quality']}/what-if/"
+    pages |= {"what-if-quality": if_quality, "what-if-fault": f"{if_quality}?capacity=24 GB&sequences=none"}
+    pages |= {"what-if-no": f"/runs/{runs['running']}/what-if/", "prompts": "/prompts/"}
+    pages |= {"clone-prompts": f"/profiles/new/?from={portal.ask('profile_of', run=runs['quality'])}"}
     return pages | {"profile": "/profiles/1/", "clone": "/profiles/new/?from=1", "refused": "/profiles/new/"}
 
 
