@@ -6,7 +6,7 @@ from typing import Any
 from jobs.procedure.combination import combined, combined_rise_bytes
 from jobs.procedure.estimate import Estimator
 from jobs.procedure.evidence import Evidence
-from jobs.procedure.quality_text import figures_text
+from jobs.procedure.quality_text import closest_text
 from jobs.procedure.strategy_limit import StrategyLimit
 from jobs.procedure.verdict import ACCEPTABLE, Limiter, judge
 from jobs.procedure.words import bytes_text, speed_text, tokens_text, with_strategy
@@ -125,8 +125,8 @@ def _looser_quality(evidence: Evidence, limits: Sequence[StrategyLimit]) -> Iter
         quality = evidence.qualities(limit.strategy)[0]
         yield _row(
             "quality",
-            f"The workload fits {with_strategy(limit.strategy)} but for its quality: mean KL {figures_text(quality)} "
-            f"(measured), where the bound is {evidence.bounds.max_kl or 0:g}.",
+            f"The workload fits {with_strategy(limit.strategy)}, but "
+            f"{closest_text(quality, evidence.bounds.max_kl or 0)}.",
             strategy=str(limit.strategy),
             mean_kl=quality.mean_kl,
             max_kl=evidence.bounds.max_kl,

@@ -110,4 +110,8 @@ def _weights_note(evidence: Evidence) -> str | None:
 
 
 def _packed(question: Question) -> str:
-    return "" if question.weights == AS_STORED else f" with weights packed as {question.weights}"
+    return (
+        ""
+        if question.weights == AS_STORED
+        else f" with weights packed in {question.weights.removeprefix('bnb')} bits (bitsandbytes)"
+    )

@@ -9,12 +9,12 @@ from jobs.sizing.units import bytes_text
 
 # A measurement after which the process ends by itself: by the code of its error.
 SPENT = {
-    "out_of_memory": "memory was refused there, which left the process unusable",
-    "out_of_host_memory": "CPU RAM was refused there, which left the process unusable",
-    "device_assert": "the device had stopped on an assertion there",
-    "poisoned": "a kernel could not be made there",
+    "out_of_memory": "memory was refused at the point before, which left that process unusable",
+    "out_of_host_memory": "CPU RAM was refused at the point before, which left that process unusable",
+    "device_assert": "the device had stopped on an assertion at the point before",
+    "poisoned": "a kernel could not be made at the point before",
 }
-OTHERWISE_SPENT = "an error there had left the process unusable"
+OTHERWISE_SPENT = "an error at the point before had left that process unusable"
 
 
 @dataclass(frozen=True, kw_only=True)

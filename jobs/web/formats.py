@@ -65,6 +65,13 @@ def seconds(value: float | None) -> str:
     return f"{value:.2f} s" if value < 10 else f"{value:,.1f} s"
 
 
+def milliseconds(value: float | None) -> str:
+    """Without the unit, which the column has: 46.0, 132."""
+    if value is None:
+        return MISSING
+    return f"{value * 1000:.{1 if value < 0.1 else 0}f}"
+
+
 def speed(tokens_per_s: float | None) -> str:
     if tokens_per_s is None:
         return MISSING

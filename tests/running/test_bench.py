@@ -114,7 +114,7 @@ def test_a_process_that_asks_for_a_restart_gets_one(bench: Bench) -> None:
 @pytest.mark.parametrize(
     ("fault", "why"),
     [
-        ("refused", "memory was refused there"),
+        ("refused", "memory was refused at the point before"),
         ("device assert", "stopped on an assertion"),
         ("segfault", "crashed (signal SIGSEGV)"),
         ("exit", "crashed (exit code 3)"),

@@ -44,14 +44,15 @@ def page(**by_device: dict[str, int]) -> str:
 
 
 def test_the_context_is_said_to_be_part_of_the_working_memory() -> None:
-    assert "Working memory includes the CUDA context: 500 MiB." in page(cuda_0=card(10 * GIB))
+    assert "Working memory includes the CUDA context: 500 MiB, which" in page(cuda_0=card(10 * GIB))
 
 
 def test_each_card_has_its_row_and_the_fullest_is_said_to_decide() -> None:
     text = page(cuda_0=card(10 * GIB), cuda_1=card(8 * GIB))
-    assert "the CUDA context: 1000 MiB" in text
+    assert "the CUDA context: 1000 MiB on 2 cards together" in text
     for figure in ("cuda:0", "cuda:1", "10 GiB", "8 GiB", "11 GiB", "12 GiB", "13 GiB", "3 MiB"):
         assert figure in text
+    assert "Each card may take 12 GiB" in text
     assert "the fullest decides" in text
     assert "even split" in text
 

@@ -93,7 +93,7 @@ def test_counting_shows_the_lengths_and_fills_the_fields_and_runs_nothing(
     form, page = answer.context["form"], answer.content.decode()
     assert (form["prompt_tokens"].value(), form["typical_prompt_tokens"].value()) == ("7904", "812")
     assert form["prompts"].value() == str(PromptSet.objects.get().pk)
-    assert "For SmolLM2-135M: p50 812, p95 3,100, longest 7,902 tokens" in page
+    assert "For SmolLM2-135M: half have up to 812 tokens, 95 % up to 3,100, the longest 7,902" in page
     assert "typical 812, longest 7,904" in page
     assert "Line 2 is not used: it is a JSON array" in page
     assert "secret" not in page
@@ -179,7 +179,7 @@ def test_the_pages_say_which_prompts_were_used(asking: Client, kept: PromptSet) 
     page = asking.get(reverse("run", args=[run.pk])).content.decode()
     profile = asking.get(reverse("profile", args=[run.profile_id])).content.decode()
     assert "own prompts" in before
-    assert "own prompts: 2, p50 812, p95 3,100, longest 7,902 tokens" in page
+    assert "2 own prompts: half have up to 812 tokens, 95 % up to 3,100, the longest 7,902" in page
     assert "own prompts" in profile
     assert "secret" not in before + page + profile
     plain = make_run()

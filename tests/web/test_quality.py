@@ -27,19 +27,33 @@ def unscored() -> Answered:
 
 
 def row(run: Answered, name: str) -> ChangeRow:
-    return next(row for row in change_rows(run.stages) if row.name == name)
+    return next(row for row in change_rows(run.stages, max_kl=0.2) if row.name == name)
 
 
 def test_a_row_has_the_figures_with_interval_and_tokens(scored: Answered) -> None:
-    assert row(scored, "quantized:hqq:4").quality == FIGURES
-    assert row(scored, "quantized:hqq:4").scored_at == 1_056
-    assert row(scored, "static").quality == ""
+    found = row(scored, "quantized:hqq:4")
+    assert found.quality == "0.060 (0.050 to 0.070)"
+    assert found.quality_notes == ("within the bound of 0.2", "same top token 90 %", "at 1,056 tokens")
+    assert found.scored_on == "the last 256 tokens"
+    assert row(scored, "static").quality == row(scored, "static").scored_on == ""
 
 
 def test_a_row_limited_by_quality_says_so(scored: Answered) -> None:
     refused = row(scored, "quantized:quanto:2")
     assert (refused.context, refused.limited_by) == (None, "the bound on quality")
-    assert refused.quality.startswith("2.50 (2.49 to 2.51)")
+    assert refused.quality == "2.50 (2.49 to 2.51)"
+    assert refused.quality_notes[0] == "above the bound of 0.2"
+    assert refused.above_bound
+
+
+def test_the_answer_tells_what_its_quantized_cache_costs(scored: Answered, unscored: Answered) -> None:
+    asked = world().asked.as_json()
+    measured, provisional = answer(scored.stages, asked), answer(unscored.stages, asked)
+    assert measured
+    assert measured.quality.startswith("mean KL 0.")
+    assert measured.quality.endswith(", within the bound of 0.2")
+    assert provisional
+    assert provisional.quality == ""
 
 
 def test_random_weights_are_said_in_the_row_and_at_the_answer(unscored: Answered) -> None:
@@ -63,7 +77,7 @@ def test_the_table_explains_kl_where_it_shows_a_figure(scored: Answered, explain
         changes=change_rows(scored.stages), what_kl_is=explained, no_change_needed=False, answer=SimpleNamespace(fits=1)
     )
     html = render_to_string("run/changes.html", {"page": page})
-    assert FIGURES in html
+    assert "0.060 (0.050 to 0.070)" in html
     assert ("0 is no difference at all" in html) is bool(explained)
 
 

@@ -32,7 +32,7 @@ def test_a_strategy_that_could_not_run_is_not_predicted(signed_in: Client, answe
         ({"capacity": "257MiB"}, "should not fit"),
         ({"sequences": "4"}, "4 at once"),
         ({"headroom_percent": "50", "capacity": "2GiB"}, "1 GiB of 2 GiB"),
-        ({"prompt_tokens": "512"}, "tokens with the answer"),
+        ({"prompt_tokens": "512"}, "tokens of context (prompt + answer)"),
     ],
 )
 def test_each_condition_can_be_another(signed_in: Client, answered: int, asked: dict[str, str], said: str) -> None:
@@ -64,7 +64,26 @@ def test_what_cannot_be_read_is_said_beside_its_field(
     page = page_of(signed_in, answered, **asked)
     assert said in page
     assert 'aria-invalid="true"' in page
+    assert "Nothing is predicted: 1 field needs another value." in page
     assert "Longest context, predicted" not in page
+
+
+def test_its_conditions_can_be_measured_with_one_click(signed_in: Client, answered: int) -> None:
+    asked = signed_in.get(reverse("run-what-if", args=[answered]), {"capacity": "400MiB", "sequences": "2"})
+    form = signed_in.get(f"{reverse('profile-new')}?{asked.context['measure_query']}")
+    assert (form.context["form"]["capacity"].value(), form.context["form"]["sequences"].value()) == ("400MiB", "2")
+    assert [field.name for field in form.context["proposed"]] == ["sequences", "capacity"]
+    assert 'but <a href="#id_sequences">Sequences at once</a>' in form.content.decode()
+
+
+def test_a_strategy_above_the_bound_on_quality_says_so_whatever_fits(signed_in: Client, answered: int) -> None:
+    assert "above the quality bound" not in page_of(signed_in, answered, capacity="64GiB")
+    run = Run.objects.get(pk=answered)
+    run.question["max_kl"] = 0.2
+    scored = next(change for change in run.stages["changes"] if change["strategy"] == "quantized:hqq:4")
+    scored["quality"] = {"strategy": "quantized:hqq:4", "context": 1_056, "outcome": "ok", "mean_kl": 0.7}
+    run.save()
+    assert "above the quality bound of 0.2" in page_of(signed_in, answered, capacity="64GiB")
 
 
 def test_a_run_that_is_going_cannot_answer_yet(signed_in: Client) -> None:

@@ -6,8 +6,8 @@ from jobs.sizing.stored import AS_STORED
 DTYPES = [("bfloat16", "bfloat16"), ("float16", "float16"), ("float32", "float32")]
 WEIGHTS = [
     (AS_STORED, "as stored"),
-    ("bnb4", "packed in 4 bits (bitsandbytes)"),
-    ("bnb8", "packed in 8 bits (bitsandbytes)"),
+    ("bnb4", "4 bits (bitsandbytes)"),
+    ("bnb8", "8 bits (bitsandbytes)"),
 ]
 DEPTHS = [
     (str(Depth.QUICK), "quick", "Each point once. Good for a first answer."),

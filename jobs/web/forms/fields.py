@@ -63,12 +63,15 @@ class QualityBoundField(AmountField):
     """A mean KL divergence; blank is the usual bound, and “none” is None: no bound."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(most=MOST_KL, unit="nats", **options)
+        super().__init__(most=MOST_KL, unit="of mean KL", **options)
 
     def clean(self, value: Any) -> float | None:
         if str(value or "").strip().lower() == NO_BOUND:
             return None
-        amount = super().clean(value)
+        try:
+            amount = super().clean(value)
+        except ValidationError as error:
+            raise ValidationError(f"Write more than 0 and at most {MOST_KL:,}, such as {MAX_KL:g}, or none.") from error
         return MAX_KL if amount is None else amount
 
 

@@ -78,8 +78,8 @@ class QuestionForm(forms.Form):
     prompts_file = PromptsField(
         label="A file of prompts",
         required=False,
-        help_text="One a line: text, a JSON string, or an object with prompt, text or messages. At most 8 MiB and "
-        "10,000 lines, in UTF-8.",
+        help_text="One prompt a line: text, a JSON string, or an object with prompt, text or messages. At most 8 MiB "
+        "and 10,000 lines, in UTF-8.",
     )
     typical_prompt_tokens = CountField(
         label="Typical prompt", most=MOST_TOKENS, required=False, help_text="Blank is a quarter of the longest."
@@ -103,7 +103,7 @@ class QuestionForm(forms.Form):
         label="Weights",
         choices=WEIGHTS,
         required=False,
-        help_text="Packed while they are loaded; the KV cache is not.",
+        help_text="As in the model’s files, or packed while they are loaded; the KV cache is not packed.",
         error_messages={"invalid_choice": "Choose as stored, 4 bits or 8 bits."},
     )
     worker = forms.ModelChoiceField(
@@ -136,9 +136,9 @@ class QuestionForm(forms.Form):
     max_kl = QualityBoundField(
         label="Quality bound",
         required=False,
-        help_text="How far a quantized cache’s next tokens may be from the normal cache’s on the same text (mean KL "
-        f"divergence in nats; 0 is no difference). Blank is {MAX_KL:g}, which caches of 4 bits keep and 2 bits do not; "
-        "write none for no bound.",
+        help_text="How far a quantized cache’s probabilities for the next token may be from the normal cache’s on the "
+        "same text, as mean KL divergence: 0 is no difference, above about 1 the answers are another model’s. Blank is "
+        f"{MAX_KL:g}, which 4 bits usually keep and 2 bits do not; write none for no bound.",
     )
     strategies = forms.MultipleChoiceField(
         label="Strategies to try",
@@ -427,7 +427,7 @@ def _weights_bytes(record: InspectionRecord, dtype: str, device: str) -> int | N
 def _weights_basis(cleaned: Mapping[str, Any]) -> str:
     if cleaned["weights"] == AS_STORED:
         return f"in {cleaned['dtype']}"
-    return dict(WEIGHTS)[cleaned["weights"]]
+    return f"packed in {dict(WEIGHTS)[cleaned['weights']]}"
 
 
 def _device_label(worker: Worker) -> str:

@@ -29,6 +29,11 @@ class WhatIfForm(forms.Form):
             if name in self.errors:
                 field.widget.attrs |= {"aria-invalid": "true", "aria-describedby": f"{self[name].auto_id}_error"}
 
+    def given(self) -> dict[str, str]:
+        """The conditions that are not the run's own, as they were typed."""
+        typed = {name: str(self[name].value() or "").strip() for name in self.fields}
+        return {name: text for name, text in typed.items() if text}
+
     def conditions(self) -> Conditions:
         """Of a form that is valid."""
         given = self.cleaned_data

@@ -37,7 +37,7 @@ class CardRow:
 
 @dataclass(frozen=True, kw_only=True)
 class Budgets:
-    """context_bytes: what the CUDA context takes, which is part of the working memory; None on a CPU."""
+    """context_bytes: what the CUDA contexts take, which is part of the working memory; None on a CPU."""
 
     rows: tuple[BudgetRow, ...]
     bars: tuple[Bar, ...]
@@ -46,6 +46,11 @@ class Budgets:
     headroom_bytes: int
     context_bytes: int | None
     cards: tuple[CardRow, ...]
+
+    @property
+    def share_bytes(self) -> int:
+        """Of the capacity, what each card may take, headroom included."""
+        return self.capacity_bytes // max(1, len(self.cards))
 
     @property
     def largest_bytes(self) -> int:

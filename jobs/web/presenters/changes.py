@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from jobs.procedure.quality_text import figures_text, quality_at
-from jobs.web.formats import strategy_label, strategy_series
+from jobs.procedure.quality import Quality
+from jobs.procedure.quality_text import figures_text, interval_text, kept_text, kl_text, quality_at, same_text
+from jobs.web.formats import strategy_label, strategy_series, tokens
 from jobs.web.presenters.limits import LIMITED_BY
 
 NEEDLESS = ": the normal cache fits the workload"
@@ -28,6 +29,11 @@ class ShortCost:
 
 @dataclass(frozen=True, kw_only=True)
 class ChangeRow:
+    """quality: the mean KL with its interval, or why there is none; quality_notes: what belongs to it.
+
+    scored_on: the text that was read for it.
+    """
+
     name: str
     label: str
     series: str
@@ -41,20 +47,22 @@ class ChangeRow:
     cost: ShortCost | None
     settings: str
     quality: str
-    scored_at: int | None
+    quality_notes: tuple[str, ...]
+    above_bound: bool
+    scored_on: str
 
 
-def change_rows(stages: Mapping[str, Any]) -> list[ChangeRow]:
-    """The baseline first, then each change; empty before there is a limit or a change."""
+def change_rows(stages: Mapping[str, Any], *, max_kl: float | None = None) -> list[ChangeRow]:
+    """The baseline first, then each change; empty before there is a limit or a change. max_kl: the bound on quality."""
     limit = stages.get("limit") or {}
     changes = stages.get("changes") or []
     if not limit and not changes:
         return []
-    rows = [_row({"strategy": "default", "applicable": True}, stages)]
-    return rows + [_row(change, stages) for change in changes]
+    rows = [_row({"strategy": "default", "applicable": True}, stages, max_kl)]
+    return rows + [_row(change, stages, max_kl) for change in changes]
 
 
-def _row(change: Mapping[str, Any], stages: Mapping[str, Any]) -> ChangeRow:
+def _row(change: Mapping[str, Any], stages: Mapping[str, Any], max_kl: float | None) -> ChangeRow:
     name, limit = change["strategy"], stages.get("limit") or {}
     quality = quality_at(stages, name)
     found = (limit.get("by_strategy") or {}).get(name) or {}
@@ -72,9 +80,34 @@ def _row(change: Mapping[str, Any], stages: Mapping[str, Any]) -> ChangeRow:
         recommended=bool(limit) and name == limit.get("strategy"),
         cost=short_cost(change.get("cost")),
         settings="; ".join(f"{key} = {_plain(value)}" for key, value in settings.items()),
-        quality=figures_text(quality) if quality else _unscored(change),
-        scored_at=quality.context if quality and quality.mean_kl is not None else None,
+        quality=_quality(quality) if quality else _unscored(change),
+        quality_notes=_quality_notes(quality, max_kl) if quality else (),
+        above_bound=bool(quality and quality.is_above(max_kl)),
+        scored_on=_scored_on(quality) if quality else "",
     )
+
+
+def _quality(quality: Quality) -> str:
+    if quality.mean_kl is None:
+        return figures_text(quality)
+    interval = interval_text(quality)
+    return f"{kl_text(quality.mean_kl)}{f' ({interval})' if interval else ''}"
+
+
+def _quality_notes(quality: Quality, max_kl: float | None) -> tuple[str, ...]:
+    """Whether the bound is kept, the share of equal tokens, and where it was scored."""
+    if quality.mean_kl is None:
+        return ()
+    told = (kept_text(quality, max_kl), same_text(quality), f"at {tokens(quality.context)}")
+    return tuple(text for text in told if text)
+
+
+def _scored_on(quality: Quality) -> str:
+    """Empty where nothing was scored."""
+    if quality.mean_kl is None:
+        return ""
+    of = f" of {quality.text}" if quality.text else ""
+    return f"the last {tokens(quality.scored_tokens)}{of}"
 
 
 def _reason(change: Mapping[str, Any]) -> str:

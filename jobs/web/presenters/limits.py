@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from jobs.procedure.quality_text import provisional_text
+from jobs.procedure.quality_text import kept_text, kl_text, provisional_text, quality_at
 from jobs.web.formats import size, strategy_label, strategy_series, tokens
 
 LIMITED_BY = {
@@ -29,7 +29,10 @@ class Proposal:
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """context is None where not even the shortest prompt fits. provisional: why it is, empty where it is not."""
+    """context is None where not even the shortest prompt fits. provisional: why it is, empty where it is not.
+
+    quality: what the quantized cache recommended was found to cost; empty for any other.
+    """
 
     context: int | None
     strategy: str
@@ -43,6 +46,8 @@ class Answer:
     failed_why: str
     confirmed: bool
     provisional: str
+    quality: str
+    sequences: int
     headroom_bytes: int | None
     capacity_bytes: int | None
     headroom_percent: float
@@ -74,6 +79,8 @@ def answer(stages: Mapping[str, Any], question: Mapping[str, Any]) -> Answer | N
         failed_why=_failed_why(limit),
         confirmed=bool(limit.get("confirmed")),
         provisional=provisional_text(stages) if limit.get("provisional") else "",
+        quality=_quality(stages, name, question.get("max_kl")),
+        sequences=question.get("sequences", 1),
         headroom_bytes=budgets.get("headroom_bytes"),
         capacity_bytes=budgets.get("capacity_bytes"),
         headroom_percent=question["headroom_percent"],
@@ -83,6 +90,14 @@ def answer(stages: Mapping[str, Any], question: Mapping[str, Any]) -> Answer | N
         weights_note=str(limit.get("weights_note") or ""),
         snippet=str(limit.get("snippet") or ""),
     )
+
+
+def _quality(stages: Mapping[str, Any], name: str, max_kl: float | None) -> str:
+    """“mean KL 0.060, within the bound of 0.2”."""
+    quality = quality_at(stages, name)
+    if quality is None or quality.mean_kl is None:
+        return ""
+    return ", ".join(text for text in (f"mean KL {kl_text(quality.mean_kl)}", kept_text(quality, max_kl)) if text)
 
 
 def _change(row: Mapping[str, Any]) -> Proposal:

@@ -5,20 +5,24 @@ from dataclasses import dataclass
 from typing import Any
 
 from jobs.charts.points import PointRow, point_rows
-from jobs.web.formats import percent, strategy_series
+from jobs.web.formats import milliseconds, percent, strategy_series
 
 OUTCOMES = {"ok": "ran", "out_of_memory": "out of memory", "failed": "failed", "skipped": "not run"}
 
 
 @dataclass(frozen=True, kw_only=True)
 class MeasurementRow:
-    """repeats: how far they lie apart, in words. notes: why its process is a fresh one, what else used the device."""
+    """repeats: how far they lie apart, in words. between_ms: half, and 95 %, of the tokens follow within so much.
+
+    notes: why its process is a fresh one, what else used the device.
+    """
 
     point: PointRow
     series: str
     outcome_label: str
     is_limit: bool
     repeats: str
+    between_ms: str
     notes: list[str]
 
 
@@ -33,6 +37,7 @@ def measurement_rows(measured: Iterable[Mapping[str, Any]], stages: Mapping[str,
             outcome_label=_outcome(point, budgets),
             is_limit=(point.strategy, point.context) == at,
             repeats=_repeats(point),
+            between_ms=_between_ms(point),
             notes=_notes(point),
         )
         for point in point_rows(measured)
@@ -40,15 +45,21 @@ def measurement_rows(measured: Iterable[Mapping[str, Any]], stages: Mapping[str,
 
 
 def _repeats(point: PointRow) -> str:
-    """“± 1.2 %” about the middle; “noisy: 12.0 % over 4 repeats” where they never came close; “” for one."""
+    """“± 1.2 %” about the middle; “± 6.0 %, noisy” where they never came close; “” for one."""
     spreads = [spread for spread in (point.spread, point.ttft_spread) if spread is not None]
     if point.noisy and spreads:
-        return f"noisy: {percent(max(spreads))} over {point.repeats} repeats"
+        return f"± {percent(max(spreads) / 2)}, noisy"
     return "" if point.spread is None else f"± {percent(point.spread / 2)}"
 
 
+def _between_ms(point: PointRow) -> str:
+    """“81.0 / 250”; empty where it was not measured."""
+    times = (point.inter_token_p50_s, point.inter_token_p95_s)
+    return "" if None in times else " / ".join(milliseconds(time) for time in times)
+
+
 def _notes(point: PointRow) -> list[str]:
-    told = [("fresh process", point.fresh_process), ("tainted", point.tainted)]
+    told = [("fresh process", point.fresh_process), ("disturbed", point.tainted)]
     return [f"{word}: {why}" for word, why in told if why]
 
 

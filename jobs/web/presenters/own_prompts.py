@@ -37,7 +37,10 @@ def prompts_shown(prompts: PromptSet, entry: ModelEntry | None, lengths: PromptL
 
 
 def lengths_text(lengths: PromptLengths) -> str:
-    return f"p50 {number(lengths.p50)}, p95 {number(lengths.p95)}, longest {number(lengths.longest)} tokens"
+    return (
+        f"half have up to {number(lengths.p50)} tokens, 95 % up to {number(lengths.p95)}, "
+        f"the longest {number(lengths.longest)}"
+    )
 
 
 def suggestion_text(lengths: PromptLengths) -> str:
@@ -51,4 +54,4 @@ def prompts_words(question: Mapping[str, Any], environment: Mapping[str, Any]) -
     told = environment.get("prompts")
     if not told:
         return "own prompts"
-    return f"own prompts: {number(told['count'])}, {lengths_text(PromptLengths.from_json(told))}"
+    return f"{number(told['count'])} own prompts: {lengths_text(PromptLengths.from_json(told))}"

@@ -52,9 +52,14 @@ class RunPage:
     no_change_needed: bool
 
     @property
+    def settings_differ(self) -> bool:
+        return any(row.settings for row in self.changes)
+
+    @property
     def what_kl_is(self) -> str:
-        """In a sentence, where a figure of it is shown."""
-        return WHAT_KL_IS if any(row.scored_at for row in self.changes) else ""
+        """In a few sentences, where a figure of it is shown, with the text that it was scored on."""
+        scored = next((row.scored_on for row in self.changes if row.scored_on), "")
+        return f"{WHAT_KL_IS} Scored on {scored}." if scored else ""
 
 
 def run_page(run: Run, *, after: int = 0) -> RunPage:
@@ -74,7 +79,7 @@ def run_page(run: Run, *, after: int = 0) -> RunPage:
         answer=found,
         failure=failure(run),
         budgets=budgets(run.stages.get("budgets")),
-        changes=change_rows(run.stages),
+        changes=change_rows(run.stages, max_kl=run.question.get("max_kl")),
         measurements=measurement_rows(measurements_of(run), run.stages),
         last_seq=events[-1]["seq"] if events else 0,
         lines=lines([event for event in events if event["seq"] > after]),

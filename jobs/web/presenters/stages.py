@@ -23,9 +23,13 @@ DOWNLOADING = "Downloading: "
 
 @dataclass(frozen=True, kw_only=True)
 class StageRow:
-    """status: waiting, running, done, stopped (the run ended within it) or skipped (the run ended before it)."""
+    """number: of the four, None for what comes before them.
+
+    status: waiting, running, done, stopped (the run ended within it) or skipped (the run ended before it).
+    """
 
     name: str
+    number: int | None
     title: str
     status: str
     text: str
@@ -51,6 +55,7 @@ def _row(name: str, span: tuple[datetime | None, datetime | None], result: Any, 
         status, text = ("waiting", PURPOSES[name]) if active else ("skipped", "Not reached.")
     return StageRow(
         name=name,
+        number=None if name == DOWNLOAD else 1 + [*STAGE_TITLES].index(name),
         title=stage_title(name),
         status=status,
         text=text,
@@ -104,6 +109,8 @@ def _outcome(name: str, result: Any) -> str:
 
 def _download_outcome(result: Mapping[str, Any]) -> str:
     whole, fresh = result["bytes"], result["fetched_bytes"]
+    if fresh == whole:
+        return f"{size(whole)} downloaded."
     return f"{size(fresh)} of {size(whole)} downloaded." if fresh else f"All {size(whole)} were here already."
 
 

@@ -1,7 +1,10 @@
 """What if, as rows: everything predicted, with its error band, and nothing measured among it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
+from jobs.procedure.quality_text import quality_at
 from jobs.procedure.reach import Ends
 from jobs.procedure.what_if import Conditions, Finished, Fit, Predicted
 from jobs.sizing.units import MIB, bytes_text
@@ -19,6 +22,8 @@ ENDS = {
 
 @dataclass(frozen=True, kw_only=True)
 class WhatIfRow:
+    """quality: where this run found it above the bound, which no amount of memory changes."""
+
     label: str
     series: str
     peak: str
@@ -28,6 +33,7 @@ class WhatIfRow:
     longest: str
     ends: str
     cpu_ram: str
+    quality: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,17 +47,25 @@ class WhatIf:
     rows: tuple[WhatIfRow, ...]
 
 
-def what_if(finished: Finished, conditions: Conditions) -> WhatIf:
+def what_if(finished: Finished, conditions: Conditions, stages: Mapping[str, Any]) -> WhatIf:
+    """stages: of the run, for what it found out beside the memory."""
+    max_kl = finished.question.max_kl
     return WhatIf(
         context_tokens=conditions.prompt_tokens + finished.question.answer_tokens,
         sequences=conditions.sequences,
         capacity_bytes=conditions.capacity_bytes,
         budget_bytes=conditions.budget_bytes,
-        rows=tuple(_row(found) for found in finished.what_if(conditions)),
+        rows=tuple(_row(found, _quality(found, stages, max_kl)) for found in finished.what_if(conditions)),
     )
 
 
-def _row(found: Predicted) -> WhatIfRow:
+def _quality(found: Predicted, stages: Mapping[str, Any], max_kl: float | None) -> str:
+    quality = quality_at(stages, str(found.strategy))
+    above = quality is not None and quality.is_above(max_kl)
+    return f"in memory, but above the quality bound of {max_kl:g}" if above else ""
+
+
+def _row(found: Predicted, quality: str) -> WhatIfRow:
     return WhatIfRow(
         label=found.strategy.label,
         series=strategy_series(str(found.strategy)),
@@ -61,6 +75,7 @@ def _row(found: Predicted) -> WhatIfRow:
         tone=TONES[found.fit],
         longest=_longest(found),
         ends=ENDS[found.ends],
+        quality=quality,
         cpu_ram=bytes_text(found.host_bytes) if found.strategy.is_offloaded else "",
     )
 

@@ -1,6 +1,7 @@
 """Asking a question: the form, and what becomes of it."""
 
 import time
+from collections.abc import Mapping
 from typing import Any
 
 from django.db import transaction
@@ -21,6 +22,7 @@ from jobs.sizing.strategy import Strategy
 from jobs.web.forms.choices import DEPTHS, STRATEGIES
 from jobs.web.forms.fields import said
 from jobs.web.forms.question import QuestionForm, first_question, like
+from jobs.web.forms.what_if import WhatIfForm
 from jobs.web.models_known import model_offers
 from jobs.web.plan import plan_of
 from jobs.web.presenters.outlook import shown
@@ -39,8 +41,8 @@ STILL_READING = "The model’s config is still being read: send this again in a 
 def profile_new(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         source = _source(request.GET.get("from", ""))
-        initial = _initial(source) | _with_try(request.GET.get("try", ""), source)
-        return _page(request, QuestionForm(initial=initial), source=source)
+        proposed = _with_try(request.GET.get("try", ""), source) | _with_conditions(request)
+        return _page(request, QuestionForm(initial=_initial(source) | proposed), source=source, proposed=proposed)
     sent = request.POST.copy()
     form = QuestionForm(sent, request.FILES)
     keep_prompts(form, sent, user=signed_in(request))
@@ -170,12 +172,24 @@ def _with_try(name: str, source: Profile | None) -> dict[str, Any]:
     return {"more_strategies": f"{mine},{proposed}" if mine else proposed}
 
 
-def _page(request: HttpRequest, form: QuestionForm, *, source: Profile | None = None) -> HttpResponse:
+def _with_conditions(request: HttpRequest) -> dict[str, Any]:
+    """What “What if” was asked about, to be measured."""
+    return {name: request.GET[name] for name in WhatIfForm.base_fields if name in request.GET}
+
+
+def _page(
+    request: HttpRequest,
+    form: QuestionForm,
+    *,
+    source: Profile | None = None,
+    proposed: Mapping[str, Any] | None = None,
+) -> HttpResponse:
     chosen = form["strategies"].value() or []
     context = {
         "nav": "new",
         "form": form,
         "source": source,
+        "proposed": [form[name] for name in proposed or ()],
         "models": model_offers(),
         "strategies": [(name, label, note, name in chosen) for name, label, note in STRATEGIES],
         "depths": [(value, label, note, value == (form["depth"].value() or "quick")) for value, label, note in DEPTHS],

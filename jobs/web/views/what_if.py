@@ -1,5 +1,7 @@
 """Other conditions than a finished run's own, answered at once from what it measured."""
 
+from urllib.parse import urlencode
+
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.cache import never_cache
@@ -22,7 +24,8 @@ def what_if(request: HttpRequest, pk: int) -> HttpResponse:
         form = WhatIfForm(request.GET, finished=finished)
         context["form"] = form
         if form.is_valid():
-            context["answer"] = presenter.what_if(finished, form.conditions())
+            context["answer"] = presenter.what_if(finished, form.conditions(), run.stages)
+            context["measure_query"] = urlencode({"from": run.profile_id} | form.given())
     return render(request, "run/what_if.html", context)
 
 
