@@ -13,20 +13,26 @@ def verdict_text(evidence: Evidence, limits: Sequence[StrategyLimit], chosen: St
         return f"Nothing fits, not even a short context: {chosen.reason}."
     if not chosen.fits_workload:
         return (
-            f"Nothing fits the workload's {tokens_text(evidence.question.context_tokens)}. The closest is "
+            f"Nothing fits the workload's {_asked(evidence, evidence.question.context_tokens)}. The closest is "
             f"{tokens_text(chosen.best.context)} {with_strategy(chosen.strategy)}; {chosen.reason}."
         )
     if chosen.strategy == BASELINE:
         return (
-            f"The workload's {tokens_text(chosen.best.context)} fit with the normal cache{_peak(evidence, chosen)}. "
-            "No change is needed."
+            f"The workload's {_asked(evidence, chosen.best.context)} fit with the normal cache"
+            f"{_peak(evidence, chosen)}. No change is needed."
         )
     baseline = next(limit for limit in limits if limit.strategy == BASELINE)
     ends = f"ends at {tokens_text(baseline.best.context)}" if baseline.best else "fits no context that was measured"
     return (
-        f"The workload's {tokens_text(chosen.best.context)} fit {with_strategy(chosen.strategy)}"
+        f"The workload's {_asked(evidence, chosen.best.context)} fit {with_strategy(chosen.strategy)}"
         f"{_peak(evidence, chosen)}{_speed(chosen)}. The normal cache {ends}."
     )
+
+
+def _asked(evidence: Evidence, context: int) -> str:
+    """“4,352 tokens”; “3 × 4,352 tokens” for several sequences."""
+    sequences = evidence.question.sequences
+    return tokens_text(context) if sequences == 1 else f"{sequences:,} × {tokens_text(context)}"
 
 
 def _peak(evidence: Evidence, chosen: StrategyLimit) -> str:

@@ -73,7 +73,7 @@ def test_its_conditions_can_be_measured_with_one_click(signed_in: Client, answer
     form = signed_in.get(f"{reverse('profile-new')}?{asked.context['measure_query']}")
     assert (form.context["form"]["capacity"].value(), form.context["form"]["sequences"].value()) == ("400MiB", "2")
     assert [field.name for field in form.context["proposed"]] == ["sequences", "capacity"]
-    assert 'but <a href="#id_sequences">Sequences at once</a>' in form.content.decode()
+    assert 'but for <a href="#id_sequences">Sequences at once</a>' in form.content.decode()
 
 
 def test_a_strategy_above_the_bound_on_quality_says_so_whatever_fits(signed_in: Client, answered: int) -> None:
