@@ -7,7 +7,7 @@ from jobs.procedure.contexts import typical_prompt
 from jobs.procedure.events import Event, Stage
 from jobs.procedure.evidence import Evidence, log
 from jobs.procedure.measurement import Measurement, Outcome
-from jobs.procedure.verdict import Limiter, told
+from jobs.procedure.verdict import KILLED, Limiter, told, was_killed
 from jobs.procedure.words import bytes_text, tokens_text
 from jobs.sizing.refusal import Refusal
 from jobs.sizing.strategy import BASELINE
@@ -64,6 +64,8 @@ def far_prompt(evidence: Evidence) -> int:
 
 def _measure_short(evidence: Evidence) -> Generator[Event, None, Measurement]:
     short = yield from evidence.measure(Stage.BASELINE, BASELINE, evidence.short)
+    if was_killed(short):
+        raise Refusal(KILLED, told(short), "Run it again, with more memory free on the worker if it was short of it.")
     if short.outcome is Outcome.FAILED:
         raise Refusal(
             "baseline_failed",

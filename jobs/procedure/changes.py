@@ -9,7 +9,7 @@ from jobs.procedure.evidence import Evidence, log
 from jobs.procedure.measurement import Measurement, Outcome
 from jobs.procedure.one_change import is_proven, settings_changed
 from jobs.procedure.scoring import score
-from jobs.procedure.verdict import told
+from jobs.procedure.verdict import KILLED, told
 from jobs.procedure.words import with_strategy
 from jobs.sizing.budgets import refusal_of
 from jobs.sizing.strategy import BASELINE, Strategy
@@ -48,9 +48,9 @@ def _try(evidence: Evidence, strategy: Strategy) -> Generator[Event, None, dict[
     if reason is None and changed is not None and not is_proven(strategy, changed):
         reason = f"it is not comparable: its settings differ from the baseline's in {', '.join(changed)}"
     if reason is not None:
-        skipped = _was_skipped(evidence, strategy)
-        yield log(f"Not {'measured' if skipped else 'possible'} {with_strategy(strategy)}: {reason}")
-        applicable = None if skipped else False
+        unknown = _was_not_its_own(evidence, strategy)
+        yield log(f"Not {'measured' if unknown else 'possible'} {with_strategy(strategy)}: {reason}")
+        applicable = None if unknown else False
         return _left_out(strategy, applicable=applicable, reason=reason, measurements=evidence.of(strategy))
     return {
         "strategy": str(strategy),
@@ -97,9 +97,9 @@ def _failure(evidence: Evidence, strategy: Strategy) -> str | None:
     return told(measurements[0])
 
 
-def _was_skipped(evidence: Evidence, strategy: Strategy) -> bool:
-    """For want of time: which says nothing about the strategy."""
-    return any((measurement.error or {}).get("code") == TIME_CAP for measurement in evidence.of(strategy))
+def _was_not_its_own(evidence: Evidence, strategy: Strategy) -> bool:
+    """Whether time ran out or the process was killed from outside: which says nothing about the strategy."""
+    return any((measurement.error or {}).get("code") in (TIME_CAP, KILLED) for measurement in evidence.of(strategy))
 
 
 def _changed(evidence: Evidence, strategy: Strategy) -> dict[str, dict[str, Any]] | None:

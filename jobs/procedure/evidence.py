@@ -11,7 +11,7 @@ from jobs.procedure.measurement import Ask, Bench, Loaded, Measurement, Outcome
 from jobs.procedure.pace import Pace
 from jobs.procedure.quality import Quality
 from jobs.procedure.question import Depth, Question
-from jobs.procedure.verdict import Bounds, Verdict, judge, told, with_quality
+from jobs.procedure.verdict import Bounds, Verdict, judge, told, was_killed, with_quality
 from jobs.procedure.words import tokens_text, with_strategy
 from jobs.sizing.record import InspectionRecord
 from jobs.sizing.strategy import BASELINE, Strategy
@@ -61,9 +61,13 @@ class Evidence:
     def judged(self, strategy: Strategy) -> list[tuple[Measurement, Verdict]]:
         """What was really run, in rising order, with what it means for the question.
 
-        A context that ran but lies between those whose quality is within the bound and above it is left out.
+        A context that ran but lies between those whose quality is within the bound and above it is left out; so is one
+        whose process was killed from outside, where a longer one ran.
         """
-        pairs = [(measurement, self._judge(strategy, measurement)) for measurement in self.of(strategy)]
+        mine = self.of(strategy)
+        ran = max((measurement.prompt for measurement in mine if measurement.outcome is Outcome.OK), default=0)
+        heard = [measurement for measurement in mine if measurement.prompt > ran or not was_killed(measurement)]
+        pairs = [(measurement, self._judge(strategy, measurement)) for measurement in heard]
         return [(measurement, verdict) for measurement, verdict in pairs if verdict is not None]
 
     def _judge(self, strategy: Strategy, measurement: Measurement) -> Verdict | None:

@@ -66,7 +66,7 @@ def _baseline_within(evidence: Evidence, context: int) -> Measurement | None:
 
 def _told(strategy: Strategy, quality: Quality, max_kl: float | None) -> str:
     if quality.mean_kl is None:
-        return f"Quality {with_strategy(strategy)} was not measured: {quality.message}."
+        return f"Quality {with_strategy(strategy)} was not measured: {quality.message.removesuffix('.')}."
     bound = ""
     if max_kl is not None:
         unsure = ", though the interval holds it" * quality.straddles(max_kl)

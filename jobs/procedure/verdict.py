@@ -64,6 +64,7 @@ class Verdict:
 
 
 OUT_OF_HOST_MEMORY = "out_of_host_memory"  # the code of an error: the device's own memory had room
+KILLED = "killed"  # the code of an error: others ended the process, which says nothing about what it measured
 ACCEPTABLE = Verdict(acceptable=True)
 
 
@@ -93,6 +94,10 @@ def with_quality(context: int, qualities: Sequence[Quality], max_kl: float | Non
         return ACCEPTABLE
     shortest = min(above, key=lambda quality: quality.context)
     return _limited(Limiter.QUALITY, above_text(shortest, max_kl)) if context >= shortest.context else None
+
+
+def was_killed(measurement: Measurement) -> bool:
+    return measurement.outcome is Outcome.FAILED and (measurement.error or {}).get("code") == KILLED
 
 
 def told(measurement: Measurement) -> str:

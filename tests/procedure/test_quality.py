@@ -111,6 +111,12 @@ def test_what_could_not_be_scored_is_provisional_and_the_run_goes_on(outcome: Qu
     assert (run.limit["fits_workload"], run.limit["provisional"]) == (True, True)
 
 
+def test_why_nothing_was_scored_is_a_sentence_that_ends_once() -> None:
+    died = "The measuring process ended (signal SIGKILL)."
+    run = answered(world(unscored=lambda ask: ask.without_figures(QualityOutcome.FAILED, died)))
+    assert "was not measured: The measuring process ended (signal SIGKILL).\n" in f"{run.logs}\n"
+
+
 def test_a_reference_that_does_not_fit_is_asked_where_the_normal_cache_ran() -> None:
     def without_room(ask: QualityAsk) -> Quality | None:
         fits = ask.context_tokens < 1_000

@@ -1,5 +1,7 @@
 """What each stage measures, how often, and what it says."""
 
+from typing import Any
+
 import pytest
 
 from jobs.procedure.events import EventKind
@@ -156,6 +158,45 @@ def test_a_failure_later_is_no_limit_of_memory() -> None:
     assert found["limited_by"] is None
     assert "device-side assert" in found["reason"]
     assert run.limit["fits_workload"] is False
+
+
+def killed_at(*prompts: int, strategy: str = "default") -> dict[str, Any]:
+    """What a World is given so that others end the process there."""
+    return {
+        "fails": lambda one, prompt: "killed from outside" if str(one) == strategy and prompt in prompts else None,
+        "fails_with": "killed",
+    }
+
+
+def test_a_process_killed_from_outside_bounds_nothing_where_a_longer_context_ran() -> None:
+    asked = question(capacity_bytes=GIB, strategies=strategies("static"), compare_anyway=True)
+    run = answered(World(asked=asked, record=record(), **killed_at(512)))
+    assert [row["outcome"] for row in run.measured("default")] == ["ok", "failed", "ok"]
+    assert (run.limit["strategy"], run.limit["context"], run.limit["limited_by"]) == ("default", 1_056, "workload")
+    assert run.limit["by_strategy"]["default"]["first_failing_context"] is None
+
+
+def test_nor_is_a_context_promised_at_which_the_process_was_killed() -> None:
+    run = answered(World(asked=question(capacity_bytes=GIB), record=record(), **killed_at(1_024)))
+    found = run.limit["by_strategy"]["default"]
+    assert found["context"] is not None and found["context"] < 1_056
+    assert (found["limited_by"], found["fits_workload"]) == (None, False)
+    assert "killed from outside" in found["reason"]
+
+
+def test_a_strategy_whose_process_was_killed_at_the_short_context_is_not_measured_rather_than_not_possible() -> None:
+    asked = question(capacity_bytes=GIB, strategies=strategies("static", "chunked:512"), compare_anyway=True)
+    run = answered(World(asked=asked, record=record(), **killed_at(128, strategy="static")))
+    assert run.change("static")["applicable"] is None
+    assert "Not measured with static: killed from outside" in run.logs
+    assert run.change("chunked:512")["applicable"] is True
+
+
+def test_a_baseline_whose_process_was_killed_at_the_short_context_says_so_and_blames_no_model() -> None:
+    with pytest.raises(Refusal, match="killed from outside") as refused:
+        answered(World(asked=question(capacity_bytes=GIB), record=record(), **killed_at(128)))
+    assert refused.value.code == "killed"
+    assert "precision" not in refused.value.hint
 
 
 def test_cancelling_goes_through() -> None:

@@ -94,7 +94,7 @@ def brisk(strategy: Strategy, prompt: int) -> tuple[float, float]:
 
 @dataclass(kw_only=True)
 class World:
-    """A bench. truth gives the peak, failures the contexts at which a strategy fails in itself."""
+    """A bench. truth gives the peak, fails where a strategy fails, and of what; fails_with: by which code."""
 
     asked: Question
     record: InspectionRecord
@@ -106,6 +106,7 @@ class World:
     device_bytes: int = 24 * GIB
     random_weights: bool = True
     fails: Callable[[Strategy, int], str | None] = lambda strategy, prompt: None
+    fails_with: str = "strategy_failed"
     settings: Callable[[Strategy, int], Mapping[str, Any]] | None = None
     skip_after: int | None = None
     asks: list[Ask] = field(default_factory=list)
@@ -150,7 +151,7 @@ class World:
             return replace(blank, error={"code": "time_cap", "message": "the time cap was reached"})
         reason = self.fails(ask.strategy, ask.prompt_tokens)
         if reason is not None:
-            return replace(blank, outcome=Outcome.FAILED, error={"code": "strategy_failed", "message": reason})
+            return replace(blank, outcome=Outcome.FAILED, error={"code": self.fails_with, "message": reason})
         return self._run(blank, ask)
 
     def quality(self, ask: QualityAsk) -> Quality:
