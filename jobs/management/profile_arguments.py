@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from math import isfinite
 from typing import Any, TypeVar
 
 from django.core.management.base import CommandParser
@@ -18,6 +19,7 @@ from jobs.sizing.units import DTYPE_BYTES, bytes_text, parse_size
 
 ATTENTIONS = ("sdpa", "eager")
 DEVICE = re.compile(r"cpu|cuda:\d{1,3}(,cuda:\d{1,3})*", re.ASCII)
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
 MOST_DIGITS = 12
 NO_BOUND = "none"
 MOST_NAME_CHARACTERS = 120
@@ -161,11 +163,8 @@ def _whole(name: str, text: str) -> int:
 
 
 def _number(name: str, text: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        raise _bad(name, text, "a number") from None
-    if number != number or number in (float("inf"), float("-inf")):
+    """Written as most programs read it: float() alone takes digits of other scripts and 1_0 too."""
+    if not NUMBER.fullmatch(text) or not isfinite(number := float(text)):
         raise _bad(name, text, "a number")
     return number
 

@@ -1,5 +1,6 @@
 """The file that --prompts names: read, counted in the model's tokens, and told to a person."""
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,12 +39,18 @@ class CountedPrompts:
 
 
 def read_prompts_file(name: str) -> OwnPrompts:
-    """Raises Refusal: bad_prompts."""
+    """Raises Refusal: bad_prompts. A pipe is read to its end; one without a writer is empty, and not waited for."""
     try:
-        with Path(name).expanduser().open("rb") as file:
+        with open(Path(name).expanduser(), "rb", opener=_at_once) as file:
+            os.set_blocking(file.fileno(), True)
             return read_prompts(file.read(MOST_BYTES + 1))
     except (OSError, RuntimeError, ValueError) as error:  # no such file; ~ of nobody; a NUL in its name
         why = (error.strerror if isinstance(error, OSError) else None) or "no such file"
         raise Refusal(
             "bad_prompts", f"The file of prompts cannot be read: {why.lower()}.", "Change --prompts."
         ) from error
+
+
+def _at_once(name: str, flags: int) -> int:
+    """Opening a named pipe would else wait for somebody to write to it."""
+    return os.open(name, flags | os.O_NONBLOCK)

@@ -89,6 +89,5 @@ def _conclusion(evidence: Evidence, *, limits: bool) -> str:
     budget = bytes_text(evidence.bounds.budget_bytes)
     if limits:
         return f"Memory is the limit: the normal cache does not fit the workload's {context} within {budget}."
-    return (
-        f"Memory is not the limit: the normal cache fits the workload's {context} within {budget}; no change is needed."
-    )
+    more = "; no change is needed" if evidence.fits(BASELINE) else ""
+    return f"Memory is not the limit: the normal cache fits the workload's {context} within {budget}{more}."

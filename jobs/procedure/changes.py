@@ -16,14 +16,17 @@ from jobs.sizing.strategy import BASELINE, Strategy
 
 TIME_CAP = "time_cap"
 NOT_NEEDED = "not needed: the normal cache fits the workload"
+NOT_TRIED = "not tried: memory is not what limits the normal cache"
 
 
 def changes(evidence: Evidence, *, memory_limits: bool) -> Generator[Event, None, list[dict[str, Any]]]:
     """Each strategy of the question, or why it was left out."""
     strategies = [strategy for strategy in evidence.question.strategies if strategy != BASELINE]
     if not memory_limits and not evidence.question.compare_anyway:
-        yield log("No change is needed, so none was tried.")
-        return [_left_out(strategy, applicable=None, reason=NOT_NEEDED) for strategy in strategies]
+        fits = evidence.fits(BASELINE)
+        yield log("No change is needed, so none was tried." if fits else "Memory is not the limit: none was tried.")
+        reason = NOT_NEEDED if fits else NOT_TRIED
+        return [_left_out(strategy, applicable=None, reason=reason) for strategy in strategies]
     results = []
     for strategy in strategies:
         results.append((yield from _try(evidence, strategy)))

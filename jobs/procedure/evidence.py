@@ -76,6 +76,12 @@ class Evidence:
             return verdict
         return with_quality(measurement.context, self.qualities(strategy), self.bounds.max_kl)
 
+    def fits(self, strategy: Strategy) -> bool:
+        """Whether the workload's longest context was run, and is acceptable."""
+        longest = self.at(strategy, self.grid.longest)
+        verdict = None if longest is None else self._judge(strategy, longest)
+        return verdict is not None and verdict.acceptable
+
     def qualities(self, strategy: Strategy) -> tuple[Quality, ...]:
         """In the order in which they were asked for: the longest context first."""
         return tuple(self._qualities.get(str(strategy), ()))

@@ -1,5 +1,6 @@
 """What can be seen to be unanswerable before anything is loaded."""
 
+from jobs.procedure.contexts import MULTIPLE_TOKENS
 from jobs.procedure.question import Question
 from jobs.procedure.words import tokens_text
 from jobs.sizing.record import InspectionRecord
@@ -10,6 +11,8 @@ MOST_SEQUENCES = 4096
 MOST_HEADROOM_PERCENT = 90
 MOST_STRATEGIES = 12
 MOST_TOKENS_PER_S = 100_000
+LIFTED_BY = {"max_kl": "Write none for no bound."}
+"""What takes a bound off that is on by itself."""
 
 
 def refuse_impossible(question: Question, record: InspectionRecord) -> None:
@@ -31,7 +34,9 @@ def refuse_nonsense(question: Question) -> None:
     for name, value in _amounts(question).items():
         if value is not None and not 0 < value < float("inf"):
             raise Refusal(
-                f"bad_{name}", f"{name.replace('_', ' ')} must be more than zero.", "Leave it out for no bound."
+                f"bad_{name}",
+                f"{name.replace('_', ' ')} must be more than zero.",
+                LIFTED_BY.get(name, "Leave it out for no bound."),
             )
     if (question.min_decode_tokens_per_s or 0) > MOST_TOKENS_PER_S:
         raise Refusal(
@@ -63,7 +68,16 @@ def _whole(name: str, value: int, most: int) -> None:
 
 
 def _within_native(question: Question, native_context: int | None) -> None:
-    if native_context is None or question.context_tokens <= native_context:
+    if native_context is None:
+        return
+    if question.context_tokens <= native_context < MULTIPLE_TOKENS + question.answer_tokens:
+        raise Refusal(
+            "beyond_native_context",
+            f"The model's own maximum is {tokens_text(native_context)}, and the shortest prompt that is measured has "
+            f"{MULTIPLE_TOKENS}.",
+            f"Ask for an answer of at most {max(0, native_context - MULTIPLE_TOKENS):,} tokens.",
+        )
+    if question.context_tokens <= native_context:
         return
     raise Refusal(
         "beyond_native_context",

@@ -172,6 +172,9 @@ def test_the_bound_on_quality_is_on_unless_it_is_taken_off(
         (["--device", "cuda:0,cpu"], "bad_device"),
         (["--max-kl", "0"], "bad_max_kl"),
         (["--max-kl", "low"], "bad_max_kl"),
+        (["--max-kl", "٣"], "bad_max_kl"),
+        (["--headroom", "1_0"], "bad_headroom"),
+        (["--min-speed", "1e999"], "bad_min_speed"),
         (["--no-such-flag"], "bad_arguments"),
     ],
 )
@@ -182,6 +185,18 @@ def test_what_cannot_be_answered_is_refused_with_code_sentence_and_hint(run: Run
     assert error["message"]
     assert error["hint"]
     assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(("flag", "hint"), [("--max-kl", "Write none for no bound."), ("--max-ttft", "Leave it out")])
+def test_a_bound_of_zero_says_how_to_have_none(run: Run, flag: str, hint: str) -> None:
+    _, out, _ = run(*LEAST, flag, "0", "--json")
+    assert json.loads(out)["error"]["hint"].startswith(hint)
+
+
+@pytest.mark.parametrize(("text", "headroom"), [("12.5", 12.5), (".5", 0.5), ("1e1", 10.0), ("+7.", 7.0)])
+def test_a_number_is_read_as_programs_write_it(run: Run, asked: list[Question], text: str, headroom: float) -> None:
+    run(*LEAST, "--headroom", text)
+    assert asked[0].headroom_percent == headroom
 
 
 def test_without_json_a_refusal_is_a_sentence_on_standard_error(run: Run) -> None:

@@ -2,10 +2,12 @@
 
 import hashlib
 import json
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from io import StringIO
 from pathlib import Path
+from threading import Thread
 from types import SimpleNamespace
 from typing import Any
 
@@ -134,6 +136,36 @@ def test_a_file_that_is_none_is_refused_before_the_model_is_looked_at(
     error = json.loads(out)["error"]
     assert (status, error["code"]) == (2, "bad_prompts")
     assert sentence in error["message"] and error["hint"]
+
+
+def test_a_name_that_is_empty_is_no_file_rather_than_none_asked_for(run: Run) -> None:
+    status, out, _ = run(*FLAGS, "--prompt", "64", "--prompts", "", "--json")
+    assert (status, json.loads(out)["error"]["code"]) == (2, "bad_prompts")
+
+
+def test_a_pipe_that_nobody_writes_to_is_empty_and_not_waited_for(run: Run, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    status, out, _ = run(*FLAGS, "--prompts", str(tmp_path / "pipe"), "--json")
+    assert status == 2
+    assert "holds no prompt" in json.loads(out)["error"]["message"]
+
+
+def test_a_pipe_is_read_to_its_end_however_slowly_it_comes(run: Run, asked: list[Any]) -> None:
+    reading, writing = os.pipe()
+
+    def write() -> None:
+        with os.fdopen(writing, "w") as pipe:
+            for line in PROMPTS.splitlines(keepends=True):
+                pipe.write(line)
+                pipe.flush()
+
+    writer = Thread(target=write)
+    writer.start()
+    status, _, _ = run(*FLAGS, "--prompts", f"/dev/fd/{reading}", "--json")
+    writer.join()
+    os.close(reading)
+    ((_, prompts),) = asked
+    assert (status, len(prompts.texts)) == (0, 4)
 
 
 def test_other_flags_are_read_before_the_prompts_are_counted(

@@ -254,6 +254,21 @@ def test_a_workload_beyond_the_models_own_maximum_is_refused_before_running() ->
     assert refused.value.code == "beyond_native_context"
 
 
+@pytest.mark.parametrize(("answer", "refused"), [(60, False), (61, True), (63, True)])
+def test_no_context_beyond_the_models_own_maximum_is_measured_for_a_prompt_of_under_4_tokens(
+    answer: int, refused: bool
+) -> None:
+    asked = question(prompt_tokens=1, typical_prompt_tokens=1, answer_tokens=answer)
+    world = World(asked=asked, record=record(native_context=64))
+    if refused:
+        with pytest.raises(Refusal) as refusal:
+            answered(world)
+        assert refusal.value.code == "beyond_native_context" and "60" in refusal.value.hint
+    else:
+        assert answered(world).limit["context"] == 64
+    assert all(ask.context_tokens <= 64 for ask in world.asks)
+
+
 def test_a_prompt_that_is_no_multiple_of_4_says_what_stands_for_it() -> None:
     run = answered(World(asked=question(prompt_tokens=1_021, capacity_bytes=GIB), record=record()))
     assert "1,024 stands for 1,021" in run.logs

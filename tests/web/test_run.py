@@ -49,6 +49,21 @@ def test_the_answer_is_the_closest_where_nothing_fits(signed_in: Client, answere
     assert "<title>3,968 tokens · Nightly summaries</title>" in page
 
 
+@pytest.mark.parametrize(
+    "bound", [{"min_decode_tokens_per_s": 1_000.0}, {"max_ttft_s": 0.001}, {"capacity_bytes": 258 * 2**20}]
+)
+def test_where_nothing_was_tried_and_nothing_fits_nobody_says_that_no_change_was_needed(
+    signed_in: Client, bound: dict[str, float]
+) -> None:
+    pk = demo.begin(**{"prompt_tokens": 1024, "capacity_bytes": 2**30, "strategies": ()} | bound)
+    demo.finish(pk)
+    page = page_of(signed_in, pk)
+    assert "Nothing fits" in page
+    assert "no change was needed" not in page
+    assert "no change is needed" not in page.lower()
+    assert "not needed" not in page
+
+
 def test_the_answer_says_that_no_change_is_needed_where_the_normal_cache_fits(signed_in: Client) -> None:
     pk = demo.begin(prompt_tokens=1024, capacity_bytes=2**30)
     demo.finish(pk)

@@ -77,7 +77,7 @@ class Command(AnsweringCommand):
         add_arguments(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        own = read_prompts_file(options["prompts"]) if options["prompts"] else None
+        own = None if options["prompts"] is None else read_prompts_file(options["prompts"])
         question_of(options, prompts=CountedPrompts(own=own) if own else None)  # all flags, before the model is read
         interrupt = Interrupt()
         for number in (signal.SIGINT, signal.SIGTERM):

@@ -90,8 +90,13 @@ def run_page(run: Run, *, after: int = 0) -> RunPage:
 
 
 def _no_change_needed(stages: Mapping[str, Any]) -> bool:
-    changes = stages.get("changes")
-    return changes is not None and all(change["applicable"] is None for change in changes)
+    """Once the limit is known, by it: none is tried either for want of time, or where a bound on speed is the limit."""
+    changes, limit = stages.get("changes"), stages.get("limit")
+    if changes is None or any(change["applicable"] is not None for change in changes):
+        return False
+    if limit is None:
+        return not stages["baseline"]["memory_limits"]
+    return bool(limit["by_strategy"]["default"]["fits_workload"])
 
 
 def every_event(run: Run) -> list[dict[str, Any]]:
