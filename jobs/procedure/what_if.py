@@ -31,6 +31,7 @@ class Fit(StrEnum):
     YES = "yes"  # even at the band's upper end
     NO = "no"  # not even at its lower end
     UNSURE = "unsure"
+    BEYOND = "beyond"  # whatever it needs, it is more than the model reads
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,7 +162,7 @@ def _predicted(learned: Learned, conditions: Conditions) -> Predicted:
         strategy=learned.strategy,
         peak_bytes=peak,
         band_bytes=band,
-        fit=_fit(peak, band, conditions.budget_bytes),
+        fit=Fit.BEYOND if _is_beyond(finished, conditions) else _fit(peak, band, conditions.budget_bytes),
         sure_context=sure,
         likely_context=likely,
         ends=ends,
@@ -184,6 +185,11 @@ def _longest(learned: Learned, conditions: Conditions, *, with_band: bool) -> tu
 
     prompt, ends = Prompts(question, learned.finished.record, needed_bytes).longest_within(conditions.budget_bytes)
     return (None if prompt is None else prompt + question.answer_tokens), ends
+
+
+def _is_beyond(finished: Finished, conditions: Conditions) -> bool:
+    native = finished.record.native_context
+    return native is not None and conditions.prompt_tokens + finished.question.answer_tokens > native
 
 
 def _fit(peak_bytes: int, band_bytes: int, budget_bytes: int) -> Fit:

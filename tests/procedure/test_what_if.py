@@ -134,6 +134,13 @@ def test_the_models_own_maximum_ends_it() -> None:
     assert found.ends == "native_context"
 
 
+@pytest.mark.parametrize(("prompt", "fit"), [(4_064, Fit.YES), (4_068, Fit.BEYOND), (4_065, Fit.BEYOND)])
+def test_what_is_longer_than_the_models_own_maximum_never_should_fit(prompt: int, fit: Fit) -> None:
+    left, _ = finished(a_tenth_more)
+    short = replace(left, record=replace(left.record, native_context=4_096))
+    assert {found.fit for found in short.what_if(conditions(prompt_tokens=prompt, capacity_bytes=64 * GIB))} == {fit}
+
+
 def test_offloading_tells_the_cpu_ram_it_would_need() -> None:
     left, _ = finished(a_tenth_more)
     offloaded = Strategy.parse("offloaded")

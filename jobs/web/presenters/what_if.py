@@ -10,8 +10,13 @@ from jobs.procedure.what_if import Conditions, Finished, Fit, Predicted
 from jobs.sizing.units import MIB, bytes_text
 from jobs.web.formats import number, strategy_series
 
-FITS = {Fit.YES: "should fit", Fit.NO: "should not fit", Fit.UNSURE: "too close to call"}
-TONES = {Fit.YES: "good", Fit.NO: "bad", Fit.UNSURE: ""}
+FITS = {
+    Fit.YES: "should fit",
+    Fit.NO: "should not fit",
+    Fit.UNSURE: "too close to call",
+    Fit.BEYOND: "more than the model’s own maximum",
+}
+TONES = {Fit.YES: "good", Fit.NO: "bad", Fit.UNSURE: "", Fit.BEYOND: "bad"}
 ENDS = {
     Ends.MEMORY: "",
     Ends.NATIVE_CONTEXT: "the model’s own maximum",
