@@ -146,9 +146,13 @@ class ProcessBench:
         except OutOfTime:
             return ask.without_figures(QualityOutcome.NOT_MEASURED, "the run's time cap came first")
         except (ProcessDied, ProcessHung) as end:
+            how = f" ({end.how})" if isinstance(end, ProcessDied) else ", for it said nothing"
+            self._fresh.because(f"the process before it ended while a quality was scored{how}")
             return ask.without_figures(QualityOutcome.FAILED, str(end))
         except Refusal as refusal:
             return ask.without_figures(QualityOutcome.FAILED, refusal.message)
+        if self._process is not None and not self._process.is_alive:
+            self._fresh.because("scoring a quality had left the process before it unusable")
         return Quality.from_json(data)
 
     def _after_crash(self, ask: Ask, death: ProcessDied) -> Measurement:

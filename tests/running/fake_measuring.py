@@ -75,6 +75,9 @@ FAULTS = {
 SCORING_FAULTS = {1: "segfault", 2: "hang"}
 """By the seed of what is to be scored."""
 
+SPENT_BY_SCORING = 3
+"""The seed after whose score the process asks to be replaced."""
+
 SPENT: dict[str, dict[str, Any]] = {
     "restart": {},
     "refused": {"outcome": "out_of_memory", "error": {"code": "out_of_memory", "message": "refused"}},
@@ -120,7 +123,7 @@ def answer(request: dict[str, Any]) -> None:
     elif do == "quality":
         FAULTS.get(SCORING_FAULTS.get(request["seed"], ""), lambda enforce: None)(True)
         data = {"strategy": request["strategy"], "context": request["context_tokens"], "outcome": "ok", "mean_kl": 0.5}
-        say(request_id, "result", data=data)
+        say(request_id, "result", data=data, restart=request["seed"] == SPENT_BY_SCORING)
     elif do == "environment":
         say(request_id, "result", data=dict(os.environ))
     elif do == "digests":

@@ -226,7 +226,16 @@ def test_a_crash_or_hang_while_scoring_is_a_quality_and_the_run_goes_on(bench: B
         quality = one.quality(replace(SCORE, seed=seed))
         assert (quality.outcome, quality.mean_kl) == (QualityOutcome.FAILED, None)
         assert sentence in quality.message
-        assert one.measure(ASK).outcome is Outcome.OK
+        after = one.measure(ASK)
+    assert after.outcome is Outcome.OK
+    assert "ended while a quality was scored" in after.fresh_process
+
+
+def test_a_point_after_a_scoring_that_spent_the_process_says_so(bench: Bench) -> None:
+    with bench() as one:
+        one.load()
+        one.quality(replace(SCORE, seed=3))
+        assert "scoring a quality" in one.measure(ASK).fresh_process
 
 
 def test_after_the_time_cap_nothing_is_scored(bench: Bench) -> None:
