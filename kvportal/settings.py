@@ -146,6 +146,7 @@ CONTENT_SECURITY_POLICY = {
 }
 
 # A file of prompts is read in memory up to its bound; what comes with it in a form is small.
+DATA_UPLOAD_MAX_NUMBER_FILES = 1  # each is held in memory while it comes, a stranger's too
 FILE_UPLOAD_HANDLERS = ["jobs.web.uploads.BoundedUpload"]
 FILE_UPLOAD_MAX_MEMORY_SIZE = 10 * 2**20
 

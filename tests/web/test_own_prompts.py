@@ -147,6 +147,13 @@ def test_an_upload_is_never_written_to_a_disk(asking: Client, monkeypatch: pytes
     assert PromptSet.objects.get().count == 2
 
 
+def test_of_several_files_at_once_none_is_held(client: Client) -> None:
+    """A form has one; each would be held in memory before anybody is known to be signed in."""
+    files = {f"file{number}": SimpleUploadedFile("x", b"x\n") for number in range(2)}
+    assert client.post("/sign-in/", files).status_code == 400
+    assert client.post("/sign-in/", {"file": SimpleUploadedFile("x", b"x\n")}).status_code == 200
+
+
 def test_prompts_that_were_deleted_cannot_be_chosen(asking: Client, kept: PromptSet) -> None:
     kept.delete()
     errors = asking.post(NEW, LEAST | {"prompts": "1"}).context["form"].errors
