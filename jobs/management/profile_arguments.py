@@ -8,7 +8,14 @@ from typing import Any, TypeVar
 from django.core.management.base import CommandParser
 
 from jobs.management.prompts_file import CountedPrompts
-from jobs.procedure.defaults import HEADROOM_PERCENT, MAX_KL, strategies_for, typical_prompt_tokens
+from jobs.procedure.defaults import (
+    HEADROOM_PERCENT,
+    MAX_KL,
+    OFFLOADED,
+    STRATEGIES,
+    strategies_for,
+    typical_prompt_tokens,
+)
 from jobs.procedure.question import Depth, Question
 from jobs.procedure.question_check import refuse_nonsense
 from jobs.procedure.several_cards import card_names, device_of
@@ -37,17 +44,21 @@ def add_arguments(parser: CommandParser) -> None:
         "--typical-prompt", metavar="TOKENS", help="default: a quarter of the longest, or --prompts' p50"
     )
     parser.add_argument("--prompts", metavar="FILE", help="your own prompts, one JSON or text line each")
-    parser.add_argument("--sequences", default="1", metavar="N", help="sequences at once")
-    parser.add_argument("--dtype", default="bfloat16", help=", ".join(DTYPE_BYTES))
+    parser.add_argument("--sequences", default="1", metavar="N", help="sequences at once (%(default)s)")
+    parser.add_argument("--dtype", default="bfloat16", help=f"{', '.join(DTYPE_BYTES)} (%(default)s)")
     parser.add_argument(
-        "--weights", default=AS_STORED, help=f"{', '.join(WEIGHTS)}: packed by bitsandbytes while they are loaded"
+        "--weights",
+        default=AS_STORED,
+        help=f"{', '.join(WEIGHTS)} (%(default)s); the latter two packed by bitsandbytes while they are loaded",
     )
-    parser.add_argument("--attention", default="sdpa", help=", ".join(ATTENTIONS))
-    parser.add_argument("--device", default="cpu", help="cpu, cuda:N, or several as cuda:0,cuda:1")
+    parser.add_argument("--attention", default="sdpa", help=f"{', '.join(ATTENTIONS)} (%(default)s)")
+    parser.add_argument("--device", default="cpu", help="cpu, cuda:N, or several as cuda:0,cuda:1 (%(default)s)")
     parser.add_argument(
         "--capacity", metavar="SIZE", help="280MiB, 24GiB; default: all of the device; of several cards, of each"
     )
-    parser.add_argument("--headroom", default=str(HEADROOM_PERCENT), metavar="PERCENT", help="part of it kept free")
+    parser.add_argument(
+        "--headroom", default=str(HEADROOM_PERCENT), metavar="PERCENT", help="part of it kept free (%(default)s)"
+    )
     parser.add_argument("--min-speed", metavar="TOKENS_PER_S", help="least answer speed of one sequence")
     parser.add_argument("--max-ttft", metavar="SECONDS", help="longest time to the first token")
     parser.add_argument(
@@ -58,11 +69,20 @@ def add_arguments(parser: CommandParser) -> None:
         "cache's, in nats; none for no bound (default: %(default)s, which caches of 4 bits keep and 2 bits do not)",
     )
     parser.add_argument("--host-capacity", metavar="SIZE", help="CPU RAM that offloading may take")
-    parser.add_argument("--strategies", metavar="NAME,…", help="default,static,quantized:hqq:4,chunked:512,…")
+    parser.add_argument(
+        "--strategies",
+        metavar="NAME,…",
+        help=f"to try beside the normal cache, with commas (default: {', '.join(STRATEGIES)}; on a GPU also "
+        f"{', '.join(OFFLOADED)}); others are quantized:hqq:2, quantized:fp8, static+chunked:256, …",
+    )
     parser.add_argument("--compare-anyway", action="store_true", help="try the strategies where memory is no limit too")
-    parser.add_argument("--depth", default="quick", help="quick or full")
+    parser.add_argument(
+        "--depth", default="quick", help="quick: each point once; full: until its figures agree (%(default)s)"
+    )
     parser.add_argument("--time-cap", metavar="MINUTES", help="measure nothing new after this long")
-    parser.add_argument("--save", metavar="NAME", help="keep the answer in the portal as a profile of this name")
+    parser.add_argument(
+        "--save", metavar="NAME", help="keep the answer as a profile of this name in the portal of DATA or DATABASE_URL"
+    )
 
 
 def question_of(options: Mapping[str, Any], *, prompts: CountedPrompts | None = None) -> Question:

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.core.management import call_command
 
 from jobs.management.commands import profile
@@ -251,14 +252,26 @@ def test_an_interrupt_ends_with_130_and_nothing_on_standard_output(run: Run, mon
 
 
 @pytest.mark.django_db
-def test_save_keeps_the_run_in_the_portal(run: Run) -> None:
+def test_save_keeps_the_run_in_the_portal_and_says_where(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
     out = StringIO()
     call_command("profile", *SMALL, "--save", "a small one", "--json", stdout=out)
     kept = KeptRun.objects.get()
+    assert f"Kept as “a small one” in the portal in {settings.DATA_DIR}: /runs/{kept.pk}/" in capsys.readouterr().err
     assert json.loads(out.getvalue())["run"] == kept.pk
     assert kept.profile.name == "a small one"
     assert kept.stages["limit"]["context"] == 1_056
     assert sorted({m.strategy for m in kept.measurements.all()}) == ["default", "quantized:hqq:4", "static"]
+
+
+def test_where_nothing_can_be_kept_nothing_is_measured(
+    run: Run, asked: list[Question], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse() -> None:
+        raise Refusal("old_database", "It is older.", "Start it.")
+
+    monkeypatch.setattr(profile, "prepare_database", refuse)
+    code, out, _ = run(*SMALL, "--save", "a small one", "--json")
+    assert (code, json.loads(out)["error"]["code"], asked) == (2, "old_database", [])
 
 
 def test_progress_on_a_terminal_shows_what_goes_on_and_clears_it() -> None:

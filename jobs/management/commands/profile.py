@@ -13,6 +13,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import CommandParser
 
+from jobs.management.answer_keeping import kept_where, prepare_database
 from jobs.management.answering_command import FAILED, INTERRUPTED, AnsweringCommand
 from jobs.management.profile_arguments import add_arguments, question_of, refuse_device
 from jobs.management.profile_text import answer_text
@@ -79,6 +80,8 @@ class Command(AnsweringCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         own = None if options["prompts"] is None else read_prompts_file(options["prompts"])
         question_of(options, prompts=CountedPrompts(own=own) if own else None)  # all flags, before the model is read
+        if options["save"]:
+            prepare_database()
         interrupt = Interrupt()
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, interrupt.set)
@@ -99,6 +102,7 @@ class Command(AnsweringCommand):
         if options["save"] and not told.error:
             _keep_prompts(options["prompts"], own)
             run_id = _kept(options["save"], spec, question, record, told)
+            progress.say(f"Kept as “{options['save']}” in {kept_where()}: /runs/{run_id}/")
         self._say(told, run_id, prompts, as_json=options["json"])
         if told.error:
             sys.exit(FAILED)
