@@ -4,7 +4,7 @@ Every figure here is predicted. The curve is the sizing's, corrected by the run'
 error that is to be expected of it, and nothing in it was measured.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
@@ -123,11 +123,15 @@ class Learned:
         off by had each been predicted from the others; as much again with each doubling beyond what was measured, of
         the prompt or of the number of sequences.
         """
-        if sequences == self.finished.question.sequences and prompt in self.curve.seen:
+        if prompt in self.measured(sequences):
             return NOISE_BYTES
         rise = max(0, self.peak_bytes(prompt, sequences) - self.finished.weights_bytes)
         part = max(self._usual_part(sequences), self._own_part)
         return NOISE_BYTES + round(min(MOST_PART, part * self._doubt(prompt, sequences)) * rise)
+
+    def measured(self, sequences: int) -> Collection[int]:
+        """The prompts that this run measured with as many sequences: surer than what lies around them."""
+        return self.curve.seen if sequences == self.finished.question.sequences else ()
 
     def _usual_part(self, sequences: int) -> float:
         if self.strategy.is_quantized:
@@ -184,7 +188,9 @@ def _longest(learned: Learned, conditions: Conditions, *, with_band: bool) -> tu
         return learned.peak_bytes(prompt, sequences) + band
 
     prompt, ends = Prompts(question, learned.finished.record, needed_bytes).longest_within(conditions.budget_bytes)
-    return (None if prompt is None else prompt + question.answer_tokens), ends
+    known = (*learned.measured(sequences), *([] if prompt is None else [prompt]))
+    longest = max((prompt for prompt in known if needed_bytes(prompt) <= conditions.budget_bytes), default=None)
+    return (None if longest is None else longest + question.answer_tokens), ends
 
 
 def _is_beyond(finished: Finished, conditions: Conditions) -> bool:

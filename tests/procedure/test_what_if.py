@@ -90,6 +90,18 @@ def test_the_longest_context_is_a_range_between_sure_and_likely() -> None:
     assert world.peak(BASELINE, found.likely_context - 32) == pytest.approx(400 * MIB, rel=0.02)
 
 
+def test_a_measured_context_that_should_fit_is_no_longer_than_the_longest() -> None:
+    left, _ = finished(a_tenth_more)
+    learned = left.learned(HQQ)
+    measured = max(learned.curve.seen)
+    budget = learned.peak_bytes(measured, 1) + NOISE_BYTES
+    found = row(left.what_if(conditions(prompt_tokens=measured, capacity_bytes=budget)), HQQ)
+    assert found.fit == Fit.YES
+    assert found.sure_context is not None
+    assert found.likely_context is not None
+    assert measured + 32 <= found.sure_context <= found.likely_context
+
+
 def test_more_capacity_and_less_headroom_never_shorten_the_context() -> None:
     left, _ = finished(a_tenth_more)
     reached = [
