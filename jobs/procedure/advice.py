@@ -9,7 +9,7 @@ from jobs.procedure.evidence import Evidence
 from jobs.procedure.quality_text import closest_text
 from jobs.procedure.strategy_limit import StrategyLimit
 from jobs.procedure.verdict import ACCEPTABLE, Limiter, judge
-from jobs.procedure.words import bytes_text, speed_text, tokens_text, with_strategy
+from jobs.procedure.words import bytes_text, seconds_text, speed_text, tokens_text, with_strategy
 from jobs.sizing.strategy import BASELINE, Strategy
 
 CHUNK_TOKENS = 512
@@ -108,7 +108,7 @@ def _looser_bounds(evidence: Evidence, limits: Sequence[StrategyLimit]) -> Itera
             yield _row(
                 "bounds",
                 f"The workload fits in memory {with_strategy(limit.strategy)}, at {speed_text(speed)} and with the "
-                f"first token after {longest.ttft_s or 0:.1f} s (measured): looser bounds on speed would do.",
+                f"first token after {seconds_text(longest.ttft_s or 0)} (measured): looser bounds on speed would do.",
                 strategy=str(limit.strategy),
                 decode_tokens_per_s=speed,
                 ttft_s=longest.ttft_s,

@@ -9,6 +9,8 @@ from jobs.sizing.strategy import BASELINE
 
 
 def verdict_text(evidence: Evidence, limits: Sequence[StrategyLimit], chosen: StrategyLimit) -> str:
+    if not chosen.fits_workload and any(limit.is_open for limit in limits):
+        return _unanswered(evidence, chosen)
     if chosen.best is None:
         return f"Nothing fits, not even a short context: {chosen.reason}."
     if not chosen.fits_workload:
@@ -27,6 +29,15 @@ def verdict_text(evidence: Evidence, limits: Sequence[StrategyLimit], chosen: St
         f"The workload's {_asked(evidence, chosen.best.context)} fit {with_strategy(chosen.strategy)}"
         f"{_peak(evidence, chosen)}{_speed(chosen)}. The normal cache {ends}."
     )
+
+
+def _unanswered(evidence: Evidence, chosen: StrategyLimit) -> str:
+    """Time ran out, or others ended the process: whether the workload fits was not seen."""
+    asked = f"the workload's {_asked(evidence, evidence.question.context_tokens)}"
+    if chosen.best is None:
+        return f"No answer for {asked}: the measuring ended before any context was seen to fit."
+    ran = f"{tokens_text(chosen.best.context)} {with_strategy(chosen.strategy)}"
+    return f"No answer for {asked}: the measuring ended before. The longest that was seen to fit is {ran}."
 
 
 def _asked(evidence: Evidence, context: int) -> str:

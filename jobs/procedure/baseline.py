@@ -89,5 +89,10 @@ def _conclusion(evidence: Evidence, *, limits: bool) -> str:
     budget = bytes_text(evidence.bounds.budget_bytes)
     if limits:
         return f"Memory is the limit: the normal cache does not fit the workload's {context} within {budget}."
+    longest = evidence.at(BASELINE, evidence.grid.longest)
+    if longest is None or longest.outcome is not Outcome.OK:
+        return (
+            f"The normal cache is expected to fit the workload's {context} within {budget} (predicted: it did not run)."
+        )
     more = "; no change is needed" if evidence.fits(BASELINE) else ""
     return f"Memory is not the limit: the normal cache fits the workload's {context} within {budget}{more}."

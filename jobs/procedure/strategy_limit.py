@@ -29,6 +29,11 @@ class StrategyLimit:
     fits_workload: bool
     reason: str
 
+    @property
+    def is_open(self) -> bool:
+        """Whether the measuring ended before the workload's end, or a context that fails, was seen."""
+        return self.failing is None and not self.fits_workload
+
     def as_json(self) -> dict[str, Any]:
         return {
             "label": self.strategy.label,

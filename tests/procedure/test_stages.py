@@ -225,6 +225,16 @@ def test_a_time_cap_ends_the_measuring_and_promises_only_what_was_measured() -> 
     assert run.change("static")["applicable"] is None
 
 
+@pytest.mark.parametrize(("ran", "longest"), [(0, None), (1, "160"), (2, "544")])
+def test_a_time_cap_before_the_end_is_no_answer_rather_than_nothing_fits(ran: int, longest: str | None) -> None:
+    asked = question(capacity_bytes=GIB, strategies=strategies("static"))
+    run = answered(World(asked=asked, record=record(), skip_after=ran))
+    assert run.limit["verdict"].startswith("No answer for the workload's 1,056 tokens: the measuring ended before")
+    assert (f"The longest that was seen to fit is {longest} tokens" in run.limit["verdict"]) is (longest is not None)
+    assert "Nothing fits" not in run.logs
+    assert "expected to fit" in run.logs and "(predicted: it did not run)" in run.logs
+
+
 @pytest.mark.parametrize(
     ("changes", "code"),
     [

@@ -6,6 +6,7 @@ from django.test import Client
 from django.urls import reverse
 
 from jobs.models import Run, RunState
+from jobs.procedure.measurement import Ask, Measurement
 from tests.browser import demo
 from tests.factories import make_user
 
@@ -62,6 +63,23 @@ def test_where_nothing_was_tried_and_nothing_fits_nobody_says_that_no_change_was
     assert "no change was needed" not in page
     assert "no change is needed" not in page.lower()
     assert "not needed" not in page
+
+
+@pytest.mark.parametrize(("ran", "title"), [(0, "No answer"), (1, "No answer yet. The longest seen to fit:")])
+def test_a_run_out_of_time_has_no_answer_rather_than_one_that_nothing_fits(
+    signed_in: Client, ran: int, title: str
+) -> None:
+    class OutOfTime(demo.DemoWorld):
+        def measure(self, ask: Ask) -> Measurement:
+            self.skip_after = ran
+            return super().measure(ask)
+
+    pk = demo.begin(prompt_tokens=1024, capacity_bytes=2**30, world=OutOfTime)
+    demo.finish(pk)
+    page = page_of(signed_in, pk)
+    assert title in page
+    assert "No answer for the workload" in page
+    assert "Nothing fits" not in page
 
 
 def test_the_answer_says_that_no_change_is_needed_where_the_normal_cache_fits(signed_in: Client) -> None:

@@ -71,7 +71,7 @@ def answer(stages: Mapping[str, Any], question: Mapping[str, Any]) -> Answer | N
         strategy=strategy_label(name),
         series=strategy_series(name),
         fits=fits,
-        title=_title(context, fits),
+        title=_title(limit),
         verdict=str(limit.get("verdict") or ""),
         limited_by=LIMITED_BY.get(str(limit.get("limited_by")), str(limit.get("limited_by") or "")),
         ran_at=context,
@@ -119,10 +119,18 @@ def limit_in_short(stages: Mapping[str, Any]) -> dict[str, Any] | None:
     }
 
 
-def _title(context: int | None, fits: bool) -> str:
-    if fits:
+def _title(limit: Mapping[str, Any]) -> str:
+    if limit.get("fits_workload"):
         return "Max context"
-    return "Nothing fits the workload. The closest:" if context else "Nothing fits"
+    if is_open(limit):
+        return "No answer yet. The longest seen to fit:" if limit.get("context") else "No answer"
+    return "Nothing fits the workload. The closest:" if limit.get("context") else "Nothing fits"
+
+
+def is_open(limit: Mapping[str, Any]) -> bool:
+    """Whether the measuring ended before it was seen if the workload fits: for want of time, or ended by others."""
+    found = (limit.get("by_strategy") or {}).values()
+    return any(one["first_failing_context"] is None and not one["fits_workload"] for one in found)
 
 
 def _failed_why(limit: Mapping[str, Any]) -> str:

@@ -125,7 +125,7 @@ def _flat(data: Mapping[str, Any], prefix: str) -> list[tuple[str, str]]:
 
 def _title(run: Run, found: Answer | None) -> str:
     if run.state == RunState.DONE:
-        return tokens(found.context) if found and found.context else "Nothing fits"
+        return tokens(found.context) if found and found.context else (found.title if found else "Nothing fits")
     return TITLES[RunState(run.state)]
 
 
