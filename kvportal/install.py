@@ -217,7 +217,7 @@ def warm_quanto(kept: "dict[str, str]") -> None:
             "again."
         )
         return
-    say("Compiling quanto's extension (once, up to two minutes) ...")
+    say("Compiling quanto's extension (once, two or three minutes) ...")
     began_s = time.monotonic()
     path = str(VENV / "bin") + os.pathsep + os.environ.get("PATH", "")
     try:
