@@ -23,8 +23,15 @@ def measurement_of(point: Point, failure: Failure | None) -> Measurement:
         generate_s=point.generating.seconds,
         leaked_bytes=point.leaked_bytes,
         tainted=point.memory.tainted(),
-        **(_bytes(point) | _times(point) if point.passes else {}),
+        **(_bytes(point) | _times(point) if point.passes else _seen_before(point, failure)),
     )
+
+
+def _seen_before(point: Point, failure: Failure | None) -> dict[str, Any]:
+    """Of a point that its warm-up showed to be too large: the peak of its prompt, by which the curve learns."""
+    peak_bytes = point.short_peak_bytes
+    beyond = failure is not None and failure.outcome is Outcome.OUT_OF_MEMORY and not failure.restart
+    return {"peak_bytes": peak_bytes} if beyond and peak_bytes and peak_bytes > point.ask.capacity_bytes else {}
 
 
 def without_figures(ask: Ask, outcome: Outcome, code: str, message: str) -> Measurement:

@@ -36,18 +36,23 @@ def test_what_the_warm_up_shows_to_be_too_large_costs_no_process(tiny: Tiny) -> 
     assert tiny.measure(prompt_tokens=PROMPT_TOKENS).outcome is Outcome.OK
     assert tiny.process.pid == pid
     assert found.repeats == 0
+    assert found.peak_bytes is not None
+    whole = tiny.measure(prompt_tokens=PROMPT_TOKENS + 4).peak_bytes
+    assert whole is not None
+    assert abs(found.peak_bytes - whole) < MIB
     assert (found.generate_s or 0) > (found.warm_s or 0) > 0
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
 def test_running_out_of_memory_is_a_measurement_and_the_run_goes_on(tiny: Tiny, dtype: str) -> None:
     weights_bytes = tiny.load(LLAMA, dtype).weights_bytes
-    found = tiny.measure(prompt_tokens=PROMPT_TOKENS, capacity_bytes=weights_bytes + KV_BYTES[dtype] - CLEARLY_BYTES)
+    capacity_bytes = weights_bytes + KV_BYTES[dtype] - CLEARLY_BYTES
+    found = tiny.measure(prompt_tokens=PROMPT_TOKENS, capacity_bytes=capacity_bytes)
     assert found.outcome is Outcome.OUT_OF_MEMORY
     assert found.error is not None
     assert found.error["code"] == "out_of_memory"
     assert "capacity" in found.error["message"]
-    assert found.peak_bytes is None
+    assert found.peak_bytes is None or found.peak_bytes > capacity_bytes
     tiny.load(LLAMA, dtype)  # a fresh process where the refusal poisoned this one
     assert tiny.measure(prompt_tokens=PROMPT_TOKENS).outcome is Outcome.OK
 
