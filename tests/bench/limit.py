@@ -62,7 +62,7 @@ PAIRS = (
     Pair(model="full", strategy="quantized:quanto:4", fit_part=0.6),
     Pair(model="full", strategy="chunked:512", times=THREE_TIMES),
     Pair(model="windowed", strategy="default"),
-    Pair(model="windowed", strategy="chunked:512", fit_part=0.5),
+    Pair(model="windowed", strategy="chunked:512", fit_part=0.4),
     Pair(model="windowed", strategy="static"),
     Pair(model="MLA", strategy="default"),
     Pair(model="MLA", strategy="chunked:512"),
