@@ -1,7 +1,8 @@
 """KV bytes read from the cache's own tensors, whatever kind of cache the model made."""
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -19,6 +20,24 @@ def cache_keyword(model: Any) -> str:
     """What a forward pass of this model takes its cache as, and answers it as."""
     older = "past_key_values"
     return older if older in inspect.signature(model.forward).parameters else "cache"
+
+
+@contextmanager
+def cache_caught(model: Any, keep: Callable[[Any], None]) -> Iterator[None]:
+    """`keep` is given the cache of the first forward pass within; None where the model returns none.
+
+    Asking generate() to return its cache can change how it decodes.
+    """
+
+    def catch(_module: Any, _inputs: Any, output: Any) -> None:
+        keep(cache_of(output))
+        hook.remove()
+
+    hook = model.register_forward_hook(catch)
+    try:
+        yield
+    finally:
+        hook.remove()
 
 
 def held_bytes(cache: Any, *, on: str) -> int:

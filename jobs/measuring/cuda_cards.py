@@ -11,6 +11,8 @@ from jobs.measuring.card_use import CardUse
 from jobs.measuring.cuda_memory import ALLOCATOR_SETTINGS, CudaMemory
 from jobs.measuring.devices import LEAST_BFLOAT16, torch_devices
 from jobs.measuring.nvml import Nvml
+from jobs.measuring.weights import held_tensors, storage_bytes
+from jobs.procedure.several_cards import cards_in
 from jobs.sizing.refusal import Refusal
 
 NOT_SEEN = "Start the process for that card alone; of a card cut up by MIG a process sees one slice."
@@ -29,7 +31,7 @@ class CudaCards:
 
         device: as `devices.device` tells it. Raises Refusal: unsupported_dtype, device_busy, load_failed.
         """
-        cards = cards_of(device)
+        cards = cards_in(device)
         refuse_emulated(cards, dtype)
         found = _torch_devices(device)
         self._wait(cards, tell)
@@ -45,7 +47,7 @@ class CudaCards:
 
     def environment(self, device: Mapping[str, Any]) -> dict[str, Any]:
         """What a measurement on these cards depends on, and the contexts' bytes after loading."""
-        cards = cards_of(device)
+        cards = cards_in(device)
         known = all(use.context_is_known for use in self._opened)
         return {
             "device_uuid": ",".join(str(card["uuid"]) for card in cards),
@@ -71,10 +73,6 @@ class CudaCards:
         return self._uses[uuid]
 
 
-def cards_of(device: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    return list(device.get("cards", [device]))
-
-
 def refuse_emulated(cards: Sequence[Mapping[str, Any]], dtype: str) -> None:
     """Raises Refusal for bfloat16 on a card that has none: torch would convert at every step, at another speed."""
     if dtype != "bfloat16":
@@ -91,9 +89,8 @@ def refuse_emulated(cards: Sequence[Mapping[str, Any]], dtype: str) -> None:
 
 
 def _weights_on(model: torch.nn.Module, card: torch.device) -> int:
-    """Storages of the parameters and buffers there, tied weights once."""
-    there = [tensor.untyped_storage() for tensor in [*model.parameters(), *model.buffers()] if tensor.device == card]
-    return sum({storage.data_ptr(): storage.nbytes() for storage in there}.values())
+    """What the model keeps there, tied weights once."""
+    return storage_bytes(tensor for tensor in held_tensors(model) if tensor.device == card)
 
 
 def _torch_devices(device: Mapping[str, Any]) -> list[torch.device]:

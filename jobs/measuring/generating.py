@@ -1,14 +1,13 @@
 """One call of generate(), with its clocks and its cache read at the end of the prompt and at the end of the answer."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import torch
 from transformers import GenerationConfig, StoppingCriteriaList
 
-from jobs.measuring.cache_bytes import cache_of, held_bytes, used_bytes
+from jobs.measuring.cache_bytes import cache_caught, held_bytes, used_bytes
 from jobs.measuring.timing import StopAfter, Stopwatch, TokenClock
 
 WARM_TOKENS = 2  # the prompt and one decode step: every shape that the measurement will meet
@@ -58,6 +57,9 @@ class _Reading:
         self.kv_prefill_bytes: int | None = None
         self.prefill_peak_bytes = 0
 
+    def keep(self, cache: Any) -> None:
+        self.cache = cache
+
     def at_first_token(self) -> None:
         if self.cache is not None:
             self.kv_prefill_bytes = held_bytes(self.cache, on=self._memory.kind)
@@ -89,7 +91,7 @@ def measured(
     reading = _Reading(memory)
     clock = TokenClock(at_first_token=reading.at_first_token, still_alive=still_alive)
     memory.start()
-    with _cache_caught(model, reading):
+    with cache_caught(model, reading.keep):
         memory.synchronise()
         clock.start()
         with stopwatch.running():
@@ -104,21 +106,6 @@ def _generate(model: Any, config: GenerationConfig, prompt_ids: torch.Tensor, **
     model._previous_max_cache_length = -1
     with torch.inference_mode():
         model.generate(prompt_ids, attention_mask=torch.ones_like(prompt_ids), generation_config=config, **options)
-
-
-@contextmanager
-def _cache_caught(model: Any, reading: _Reading) -> Iterator[None]:
-    """Take the cache from the first forward pass: asking generate() to return it can change how it decodes."""
-
-    def catch(_module: Any, _inputs: Any, output: Any) -> None:
-        reading.cache = cache_of(output)
-        hook.remove()
-
-    hook = model.register_forward_hook(catch)
-    try:
-        yield
-    finally:
-        hook.remove()
 
 
 def _pass(reading: _Reading, clock: TokenClock, memory: Memory) -> Pass:

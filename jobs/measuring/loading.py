@@ -12,13 +12,12 @@ import torch
 from transformers import AutoConfig, AutoModelForCausalLM, GenerationConfig
 
 from jobs.measuring.hub_files import kept_snapshot
-from jobs.measuring.hub_source import hub_is_reachable
 from jobs.measuring.library_errors import LIBRARY_ERRORS
 from jobs.measuring.load_refusals import load_refusal
 from jobs.measuring.packed_weights import packed_from, packing_config, refuse_unloadable, settle_packed
+from jobs.measuring.pretrained import place_of, source_of
 from jobs.measuring.random_weights import SEED, RepeatedDraws
 from jobs.measuring.spread import first_of, placement, refuse_leftover, refuse_packing, spread_over
-from jobs.measuring.stored_gguf import whole_gguf
 from jobs.measuring.stored_headers import folder_tensors, missing_weights
 from jobs.measuring.stored_weights import quantization_fields
 from jobs.measuring.weight_source import draws_random_weights, has_pickles, has_safetensors
@@ -102,7 +101,7 @@ def read_config(spec: ModelSpec) -> Any:
     if spec.config is not None:
         fields = dict(spec.config)
         return AutoConfig.for_model(fields.pop("model_type"), **fields)
-    return AutoConfig.from_pretrained(_where(spec), **_source(spec), **TRUSTED)
+    return AutoConfig.from_pretrained(place_of(spec), **_source(spec), **TRUSTED)
 
 
 def uses_random_weights(spec: ModelSpec) -> bool:
@@ -144,7 +143,7 @@ def _stored(spec: ModelSpec, packing: Any, *, dtype: str, device: str, attention
         folder_tensors(spec.name, Path(spec.path or ""))
     where = _placed(spec, packing, device)
     model, told = AutoModelForCausalLM.from_pretrained(
-        _where(spec),
+        place_of(spec),
         **_source(spec),
         **TRUSTED,
         use_safetensors=True,
@@ -172,19 +171,13 @@ def _kernel(attention: str) -> dict[str, str]:
     return {} if attention == DEFAULT_ATTENTION else {"attn_implementation": attention}
 
 
-def _where(spec: ModelSpec) -> str:
-    return spec.path if spec.kind is ModelKind.FOLDER and spec.path else spec.name
-
-
 def _source(spec: ModelSpec) -> dict[str, Any]:
-    if spec.gguf_file:
-        from transformers import GgufConfig  # which older ones lack, and measure other weights without it
+    if not spec.gguf_file:
+        return source_of(spec, is_fetched=spec.kind is ModelKind.HUB and _is_fetched(spec))
+    from transformers import GgufConfig  # which older ones lack, and measure other weights without it
 
-        unpacked = GgufConfig(dequantize=True)  # else transformers would look for kernels to download
-        return {"local_files_only": True, "gguf_file": whole_gguf(spec), "quantization_config": unpacked}
-    if spec.kind is ModelKind.FOLDER:
-        return {"local_files_only": True}
-    return {"revision": spec.revision or "main", "local_files_only": _is_fetched(spec) or not hub_is_reachable()}
+    # Else transformers would look for kernels to download.
+    return source_of(spec) | {"quantization_config": GgufConfig(dequantize=True)}
 
 
 def _is_fetched(spec: ModelSpec) -> bool:

@@ -52,7 +52,6 @@ class Measurer:
         point = self._point(ask, enforce=enforce, tell=tell)
         self.memory.begin()
         failure = self._again_if_tainted(point, self._run(point))
-        self._let_go(point)
         return Measured(measurement=measurement_of(point, failure), restart=bool(failure and failure.restart))
 
     def first_use(self) -> AbstractContextManager[None]:

@@ -4,15 +4,14 @@ from collections.abc import Iterable, Sequence
 from statistics import median
 
 from jobs.measuring.generating import Pass
+from jobs.procedure.curve import NOISE_BYTES
 from jobs.procedure.measurement import Ask
-from jobs.sizing.units import MIB
 
 SMALL_SPREAD = 0.05  # of speeds and of the time to the first token
 SMALL_PEAK_SPREAD = 0.01
 # A short pass is the noisiest and the cheapest to repeat: it gets a second where the question allows one.
 SHORT_S = 1.0
 CLOSE_PASSES = 3
-CLOSE_BYTES = MIB // 2  # how far readings of one peak lie apart on a CPU
 
 
 def enough(passes: Sequence[Pass], ask: Ask) -> bool:
@@ -35,7 +34,7 @@ def is_close(passes: Sequence[Pass], ask: Ask) -> bool:
     peak_bytes = max(one.peak_bytes for one in passes)
     speeds = [one.decode_tokens_per_s for one in passes if one.decode_tokens_per_s is not None]
     return (
-        (ask.budget_bytes is not None and abs(peak_bytes - ask.budget_bytes) <= CLOSE_BYTES)
+        (ask.budget_bytes is not None and abs(peak_bytes - ask.budget_bytes) <= NOISE_BYTES)
         or _is_near(median(speeds) if speeds else None, ask.min_decode_tokens_per_s)
         or _is_near(median(one.ttft_s for one in passes), ask.max_ttft_s)
     )

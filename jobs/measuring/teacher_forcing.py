@@ -5,21 +5,20 @@ from typing import Any
 
 import torch
 
-from jobs.measuring.cache_bytes import CACHE_NAMES
+from jobs.measuring.cache_bytes import cache_caught, cache_keyword
 from jobs.measuring.settings import generation_config
+from jobs.procedure.contexts import down
 from jobs.sizing.strategy import Strategy
 
 PIECE_TOKENS = 32
 """Divides the residual window of 128, so that history is quantized again at the same tokens as one at a time.
 
 Within a piece tokens see one another unquantized, as they do in the residual window; docs/measured.md compares."""
-PROMPT_MULTIPLE = 4  # hqq on axis 1 fails at other lengths for some head counts
 
 
 def prompt_tokens(context_tokens: int, scored_tokens: int) -> int:
     """What is prefilled: the scored tokens and the one before them, whose successor is scored first, come after it."""
-    least = context_tokens - scored_tokens - 1
-    return least - least % PROMPT_MULTIPLE
+    return down(context_tokens - scored_tokens - 1)
 
 
 def forced(model: Any, strategy: Strategy, ids: torch.Tensor, *, scored_tokens: int) -> Iterator[torch.Tensor]:
@@ -27,34 +26,24 @@ def forced(model: Any, strategy: Strategy, ids: torch.Tensor, *, scored_tokens: 
     tokens from `prompt_tokens` + 1 on, `scored_tokens` in all. Whatever the model raises comes through.
     """
     first = prompt_tokens(ids.shape[1], scored_tokens)
-    name, cache = _prefilled(model, strategy, ids[:, :first])
+    cache = _prefilled(model, strategy, ids[:, :first])
+    given = {cache_keyword(model): cache}
     for at in range(first, first + scored_tokens, PIECE_TOKENS):
         end = min(at + PIECE_TOKENS, first + scored_tokens)
         with torch.inference_mode():
-            output = model(
-                ids[:, at:end], attention_mask=torch.ones_like(ids[:, :end]), use_cache=True, **{name: cache}
-            )
+            output = model(ids[:, at:end], attention_mask=torch.ones_like(ids[:, :end]), use_cache=True, **given)
             log_probabilities = torch.log_softmax(output.logits[0].float(), dim=-1)
         del output
         yield log_probabilities
 
 
-def _prefilled(model: Any, strategy: Strategy, prompt_ids: torch.Tensor) -> tuple[str, Any]:
-    """The cache that generate() makes of the settings, filled by its own prefill; and what the model calls it."""
-    found: dict[str, Any] = {}
-
-    def catch(_module: Any, _inputs: Any, output: Any) -> None:
-        found.update({name: output[name] for name in CACHE_NAMES if name in output and output[name] is not None})
-        hook.remove()
-
-    hook = model.register_forward_hook(catch)
-    try:
-        with torch.inference_mode():
-            model.generate(
-                prompt_ids,
-                attention_mask=torch.ones_like(prompt_ids),
-                generation_config=generation_config(strategy, answer_tokens=1),
-            )
-    finally:
-        hook.remove()
-    return next(iter(found.items()))
+def _prefilled(model: Any, strategy: Strategy, prompt_ids: torch.Tensor) -> Any:
+    """The cache that generate() makes of the settings, filled by its own prefill."""
+    found: list[Any] = []
+    with cache_caught(model, found.append), torch.inference_mode():
+        model.generate(
+            prompt_ids,
+            attention_mask=torch.ones_like(prompt_ids),
+            generation_config=generation_config(strategy, answer_tokens=1),
+        )
+    return found[0]

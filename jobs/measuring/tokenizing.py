@@ -9,10 +9,9 @@ from typing import Any
 from transformers import AutoTokenizer
 
 from jobs.measuring.hub_refusals import hub_refusal
-from jobs.measuring.hub_source import hub_is_reachable
 from jobs.measuring.library_errors import LIBRARY_ERRORS
 from jobs.measuring.load_refusals import REMOTE_CODE_SIGNS, causes_of, first_line
-from jobs.measuring.stored_gguf import whole_gguf
+from jobs.measuring.pretrained import place_of, source_of
 from jobs.procedure.prompt_lengths import PromptLengths
 from jobs.sizing.model_spec import ModelKind, ModelSpec
 from jobs.sizing.refusal import Refusal
@@ -39,7 +38,7 @@ def tokenizer_of(spec: ModelSpec) -> Any:
     if spec.kind is ModelKind.ARCHITECTURE or not _has_files(spec):
         raise _none(spec, "comes without a tokenizer")
     try:
-        tokenizer = AutoTokenizer.from_pretrained(_where(spec), **_source(spec), trust_remote_code=False)
+        tokenizer = AutoTokenizer.from_pretrained(place_of(spec), **source_of(spec), trust_remote_code=False)
     except LIBRARY_ERRORS as error:
         raise hub_refusal(causes_of(error), spec) or _unread(spec, error) from error
     if not len(tokenizer):
@@ -90,18 +89,6 @@ def _has_files(spec: ModelSpec) -> bool:
     if spec.kind is not ModelKind.FOLDER or spec.gguf_file:
         return True
     return any(next(Path(spec.path or "").glob(name), None) for name in FILES)
-
-
-def _where(spec: ModelSpec) -> str:
-    return spec.path if spec.kind is ModelKind.FOLDER and spec.path else spec.name
-
-
-def _source(spec: ModelSpec) -> dict[str, Any]:
-    if spec.gguf_file:
-        return {"local_files_only": True, "gguf_file": whole_gguf(spec)}
-    if spec.kind is ModelKind.FOLDER:
-        return {"local_files_only": True}
-    return {"revision": spec.revision or "main", "local_files_only": not hub_is_reachable()}
 
 
 def _none(spec: ModelSpec, what: str) -> Refusal:

@@ -48,14 +48,14 @@ def step_after(prompt: int) -> int:
 
 def longest_prompt(question: Question, native_context: int | None) -> int:
     """The workload's longest prompt, up to the next multiple of 4, or down where the model's own maximum asks it."""
-    up = down(question.prompt_tokens + MULTIPLE_TOKENS - 1)
-    if native_context is not None and up + question.answer_tokens > native_context:
+    rounded = up(question.prompt_tokens)
+    if native_context is not None and rounded + question.answer_tokens > native_context:
         return max(MULTIPLE_TOKENS, down(native_context - question.answer_tokens))
-    return up
+    return rounded
 
 
 def typical_prompt(question: Question, longest: int) -> int:
-    return min(longest, down(question.typical_prompt_tokens + MULTIPLE_TOKENS - 1))
+    return min(longest, up(question.typical_prompt_tokens))
 
 
 def short_prompt(longest: int) -> int:
@@ -73,6 +73,11 @@ def shorter_prompt(grid: Grid, edge: int | None) -> int:
 
 def down(tokens: int) -> int:
     return tokens - tokens % MULTIPLE_TOKENS
+
+
+def up(tokens: int) -> int:
+    """As it is measured: in multiples of MULTIPLE_TOKENS."""
+    return down(tokens + MULTIPLE_TOKENS - 1)
 
 
 def _prompts_below(longest: int) -> Iterator[int]:

@@ -13,7 +13,7 @@ from jobs.procedure.recommend import is_provisional, recommend
 from jobs.procedure.snippet import generate_settings, snippet
 from jobs.procedure.strategy_limit import StrategyLimit, find_limit
 from jobs.procedure.verdict import Limiter
-from jobs.sizing.stored import AS_STORED, dequantized_words
+from jobs.sizing.stored import AS_STORED, PACKED_WORDS, dequantized_words
 from jobs.sizing.strategy import BASELINE, Strategy
 
 PREDICTED_MOST_TOKENS = 2**22
@@ -110,8 +110,4 @@ def _weights_note(evidence: Evidence) -> str | None:
 
 
 def _packed(question: Question) -> str:
-    return (
-        ""
-        if question.weights == AS_STORED
-        else f" with weights packed in {question.weights.removeprefix('bnb')} bits (bitsandbytes)"
-    )
+    return "" if question.weights == AS_STORED else f" with weights packed in {PACKED_WORDS[question.weights]}"

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from jobs.procedure.contexts import MULTIPLE_TOKENS
+from jobs.procedure.contexts import MULTIPLE_TOKENS, up
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,17 +32,12 @@ class PromptLengths:
     @property
     def suggested_longest(self) -> int:
         """The longest prompt of a workload that takes all of these."""
-        return _up(self.longest)
+        return max(MULTIPLE_TOKENS, up(self.longest))
 
     @property
     def suggested_typical(self) -> int:
-        return min(_up(self.p50), self.suggested_longest)
+        return max(MULTIPLE_TOKENS, up(self.p50))
 
 
 def _rank(ranked: Sequence[int], percent: int) -> int:
     return ranked[-(-percent * len(ranked) // 100) - 1]
-
-
-def _up(tokens: int) -> int:
-    """As it is measured: in multiples of 4 tokens."""
-    return max(MULTIPLE_TOKENS, -(-tokens // MULTIPLE_TOKENS) * MULTIPLE_TOKENS)

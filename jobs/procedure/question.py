@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from jobs.sizing.stored import AS_STORED
 from jobs.sizing.strategy import Strategy
 
 
@@ -43,7 +44,7 @@ class Question:
     compare_anyway: bool = False
     depth: Depth = Depth.QUICK
     time_cap_s: float | None = None
-    weights: str = "as-stored"
+    weights: str = AS_STORED
     prompts_sha256: str | None = None
 
     @property

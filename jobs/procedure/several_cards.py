@@ -43,6 +43,11 @@ def device_of(name: str, devices: Sequence[Mapping[str, Any]]) -> dict[str, Any]
     return dict(found[0]) if len(found) == 1 else together(name, found)
 
 
+def cards_in(device: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The cards of a device as `device_of` tells it: several, or the one that it is."""
+    return list(device.get("cards", [device]))
+
+
 def fullest(measurement: Measurement) -> tuple[str, int] | None:
     """The card with the highest peak, and that; None where the model is on one device."""
     by_device = measurement.by_device or {}

@@ -22,6 +22,11 @@ class Limiter(StrEnum):
     WORKLOAD = "workload"
 
 
+def headroom_bytes(capacity_bytes: int, percent: float) -> int:
+    """The part of the capacity that is kept free."""
+    return round(capacity_bytes * percent / 100)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Bounds:
     """What an answer must respect. budget_bytes is the capacity without its headroom."""
@@ -46,7 +51,7 @@ class Bounds:
         capacity = question.capacity_bytes or device_capacity_bytes
         return cls(
             capacity_bytes=capacity,
-            headroom_bytes=round(capacity * question.headroom_percent / 100),
+            headroom_bytes=headroom_bytes(capacity, question.headroom_percent),
             min_decode_tokens_per_s=question.min_decode_tokens_per_s,
             max_ttft_s=question.max_ttft_s,
             host_capacity_bytes=question.host_capacity_bytes,

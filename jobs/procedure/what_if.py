@@ -5,7 +5,7 @@ error that is to be expected of it, and nothing in it was measured.
 """
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 from math import log2
@@ -16,6 +16,7 @@ from jobs.procedure.estimate import Estimator, nearest_inspected
 from jobs.procedure.measurement import Measurement
 from jobs.procedure.question import Question
 from jobs.procedure.reach import Ends, Prompts
+from jobs.procedure.verdict import headroom_bytes
 from jobs.sizing.kv import host_bytes
 from jobs.sizing.record import InspectionRecord
 from jobs.sizing.strategy import BASELINE, Strategy
@@ -45,7 +46,7 @@ class Conditions:
 
     @property
     def budget_bytes(self) -> int:
-        return self.capacity_bytes - round(self.capacity_bytes * self.headroom_percent / 100)
+        return self.capacity_bytes - headroom_bytes(self.capacity_bytes, self.headroom_percent)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,21 +77,25 @@ class Finished:
     capacity_bytes: int
     measurements: Sequence[Measurement]
     strategies: Sequence[Strategy]
+    _learned: dict[Strategy, "Learned"] = field(init=False, default_factory=dict, repr=False, compare=False)
 
     def what_if(self, conditions: Conditions) -> list[Predicted]:
         """One row for each strategy that ran, the normal cache first."""
         return [_predicted(self.learned(strategy), conditions) for strategy in (BASELINE, *self.strategies)]
 
     def learned(self, strategy: Strategy) -> "Learned":
-        return Learned(finished=self, strategy=strategy)
+        if strategy not in self._learned:
+            self._learned[strategy] = Learned(finished=self, strategy=strategy)
+        return self._learned[strategy]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Learned:
     """What a run taught of one strategy."""
 
     finished: Finished
     strategy: Strategy
+    _estimators: dict[int, Estimator] = field(init=False, default_factory=dict, repr=False, compare=False)
 
     @cached_property
     def curve(self) -> Curve:
@@ -106,8 +111,12 @@ class Learned:
         )
 
     def estimator(self, sequences: int) -> Estimator:
-        question, record = self.finished.question, self.finished.record
-        return Estimator.of(question, record, nearest_inspected(question, record, self.strategy), sequences)
+        """By their number, once: it remembers each prompt that it was asked about."""
+        if sequences not in self._estimators:
+            question, record = self.finished.question, self.finished.record
+            nearest = nearest_inspected(question, record, self.strategy)
+            self._estimators[sequences] = Estimator.of(question, record, nearest, sequences)
+        return self._estimators[sequences]
 
     def peak_bytes(self, prompt: int, sequences: int) -> int:
         """Through the measured points at the run's number of sequences; at another, by their correction alone."""

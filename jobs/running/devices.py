@@ -7,7 +7,7 @@ Whoever measures is bound to UUIDs.
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
-from jobs.procedure.several_cards import card_names, device_of
+from jobs.procedure.several_cards import card_names, cards_in, device_of
 from jobs.running.process import MeasuringProcess
 
 COMPILE_PATIENCE_S = 600.0
@@ -36,8 +36,12 @@ def probe(device: str | None = None, *, start: Callable[[], MeasuringProcess] = 
 
 def cards_of(device: str, devices: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     """Name -> UUID of the cards of a device, to bind a process to; empty for a CPU and for what is not listed."""
-    found = device_of(device, devices) or {}
-    return {str(card["device"]): str(card["uuid"]) for card in found.get("cards", [found]) if card.get("uuid")}
+    return uuids_of(device_of(device, devices) or {})
+
+
+def uuids_of(found: Mapping[str, Any]) -> dict[str, str]:
+    """The same of a device that was found."""
+    return {str(card["device"]): str(card["uuid"]) for card in cards_in(found) if card.get("uuid")}
 
 
 def known_again(

@@ -12,11 +12,6 @@ from jobs.sizing.record import InspectionRecord
 MOST_PARSED = 32
 
 
-def entry_get(pk: int) -> ModelEntry:
-    """Raises ModelEntry.DoesNotExist."""
-    return ModelEntry.objects.get(pk=pk)
-
-
 def entries_list() -> QuerySet[ModelEntry]:
     """By name, without the records, which are large."""
     return ModelEntry.objects.defer("record", "spec").order_by("name", "revision")

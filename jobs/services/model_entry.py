@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from jobs.models import EntryState, ModelEntry
+from jobs.models import EntryState, ModelEntry, PromptCount
 from jobs.models.heartbeat import WAKE_AGAIN_AFTER_S, silent_since
 from jobs.running.kept_records import files_of
 from jobs.running.model_source import resolve_model
@@ -64,7 +64,7 @@ def model_entry_is_outdated(*, entry: ModelEntry) -> bool:
     return bool(before and now and before != now["files"])
 
 
-def was_forgotten(entry: ModelEntry, *, after_s: float = WAKE_AGAIN_AFTER_S) -> bool:
+def was_forgotten(entry: ModelEntry | PromptCount, *, after_s: float = WAKE_AGAIN_AFTER_S) -> bool:
     """Whether its last wake-up must have been lost."""
     return entry.woken_at is None or entry.woken_at < silent_since(timezone.now(), after_s)
 

@@ -2,17 +2,16 @@
 
 import logging
 from collections.abc import Callable
-from datetime import datetime
 from functools import partial
 
 from django.db import transaction
 from django.utils import timezone
 
 from jobs.models import EntryState, ModelEntry, PromptCount, PromptSet
-from jobs.models.heartbeat import WAKE_AGAIN_AFTER_S, silent_since
 from jobs.procedure.prompt_lengths import PromptLengths
 from jobs.running.prompt_counting import count_prompts
 from jobs.services.measuring import measuring_process
+from jobs.services.model_entry import was_forgotten
 from jobs.services.presentable import presentable
 from jobs.services.wake import prompts_count_send
 from jobs.sizing.model_spec import ModelSpec
@@ -26,7 +25,7 @@ WAITING = EntryState.WAITING
 def prompt_count_request(*, entry: ModelEntry, prompts: PromptSet) -> PromptCount:
     """What is known, or on its way; a refused one is tried again, and one whose wake-up was lost is woken again."""
     count, made = PromptCount.objects.select_for_update().get_or_create(model_entry=entry, prompts=prompts)
-    lost = count.state == WAITING and (count.woken_at is None or count.woken_at < _long_ago())
+    lost = count.state == WAITING and was_forgotten(count)
     if made or lost or count.state == EntryState.REFUSED:
         count.state, count.error, count.woken_at = WAITING, None, timezone.now()
         count.save()
@@ -54,10 +53,6 @@ def prompt_count_make(count_id: int, *, count: Callable[..., PromptLengths] = co
 
 def _keep(asked: PromptCount, **fields: object) -> None:
     PromptCount.objects.filter(pk=asked.pk, state=WAITING).update(**fields)
-
-
-def _long_ago() -> datetime:
-    return silent_since(timezone.now(), WAKE_AGAIN_AFTER_S)
 
 
 def _internal() -> Refusal:

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from jobs.models import Worker
 from jobs.models.worker import queue_name, worker_name
-from jobs.running.devices import cards_of, known_again
+from jobs.running.devices import known_again, uuids_of
 from jobs.services.presentable import presentable
 from jobs.sizing.refusal import Refusal
 
@@ -60,7 +60,7 @@ def worker_probed(*, name: str, probe: Mapping[str, Any]) -> None:
         capacity_bytes=found["capacity_bytes"],
         versions=presentable(probe["versions"]),
         applicable=presentable(probe["applicable"]),
-        cards=cards_of(worker.device, found.get("cards", [found])),
+        cards=uuids_of(found),
         error=None,
     )
 

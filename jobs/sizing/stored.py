@@ -16,6 +16,8 @@ ON_THE_FLY: Mapping[str, Mapping[str, Any]] = {
 }
 """Name -> arguments of transformers' BitsAndBytesConfig; 4 bits compute in the compute precision besides."""
 WEIGHTS = (AS_STORED, *ON_THE_FLY)
+PACKED_WORDS = {"bnb4": "4 bits (bitsandbytes)", "bnb8": "8 bits (bitsandbytes)"}
+"""What a page says of each."""
 GGUF = "gguf"
 
 

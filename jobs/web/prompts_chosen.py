@@ -1,11 +1,9 @@
 """The team's own prompts in the question's form: kept as they come, counted, and shown with their lengths."""
 
-import time
-
 from django.contrib.auth.models import User
 from django.http import QueryDict
 
-from jobs.models import EntryState, ModelEntry, PromptCount, PromptSet
+from jobs.models import ModelEntry, PromptCount, PromptSet
 from jobs.procedure.prompt_lengths import PromptLengths
 from jobs.selectors.model_entry import entry_find
 from jobs.selectors.prompt_set import prompt_count_find, prompt_sets_list
@@ -16,9 +14,7 @@ from jobs.web.forms.prompts import Upload
 from jobs.web.forms.question import QuestionForm
 from jobs.web.models_known import spec_of
 from jobs.web.presenters.own_prompts import PromptsShown, prompts_shown
-
-PATIENCE_S = 20.0
-POLL_S = 0.2
+from jobs.web.waiting import settled
 
 
 def keep_prompts(form: QuestionForm, sent: QueryDict, *, user: User) -> None:
@@ -34,12 +30,7 @@ def keep_prompts(form: QuestionForm, sent: QueryDict, *, user: User) -> None:
 
 def counted(entry: ModelEntry, prompts: PromptSet) -> PromptCount:
     """Have them counted, and wait a bounded time for it."""
-    count = prompt_count_request(entry=entry, prompts=prompts)
-    deadline = time.monotonic() + PATIENCE_S
-    while count.state == EntryState.WAITING and time.monotonic() < deadline:
-        time.sleep(POLL_S)
-        count.refresh_from_db()
-    return count
+    return settled(prompt_count_request(entry=entry, prompts=prompts))
 
 
 def suggested(sent: QueryDict, lengths: PromptLengths) -> QuestionForm:

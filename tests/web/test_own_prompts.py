@@ -16,8 +16,7 @@ from jobs.procedure.own_prompts import MOST_BYTES, read_prompts
 from jobs.procedure.prompt_lengths import PromptLengths
 from jobs.services import prompt_count
 from jobs.services.prompt_set import prompt_set_save
-from jobs.web import prompts_chosen
-from jobs.web.views import profile_new
+from jobs.web import prompts_chosen, waiting
 from tests.browser import demo
 from tests.factories import make_run, make_user
 
@@ -37,8 +36,7 @@ def asking(signed_in: Client, monkeypatch: pytest.MonkeyPatch) -> Client:
     """A worker lives and the model is inspected; what takes longer is not waited for."""
     demo.worker()
     demo.entry()
-    monkeypatch.setattr(profile_new, "PATIENCE_S", 0.0)
-    monkeypatch.setattr(prompts_chosen, "PATIENCE_S", 0.0)
+    monkeypatch.setattr(waiting, "PATIENCE_S", 0.0)
     return signed_in
 
 

@@ -9,10 +9,10 @@ from django.urls import reverse
 
 from jobs.models import ModelEntry, Run
 from jobs.sizing.record import StoredWeights
+from jobs.web import waiting
 from jobs.web.presenters.limits import answer
 from jobs.web.presenters.questions import question_words
 from jobs.web.presenters.stages import stage_rows
-from jobs.web.views import profile_new
 from tests.browser import demo
 from tests.procedure.worlds import WEIGHTS_BYTES
 
@@ -33,7 +33,7 @@ MOMENT = "2026-01-01T00:00:00Z"
 def asking(signed_in: Client, monkeypatch: pytest.MonkeyPatch) -> Client:
     demo.worker()
     demo.entry()
-    monkeypatch.setattr(profile_new, "PATIENCE_S", 0.0)
+    monkeypatch.setattr(waiting, "PATIENCE_S", 0.0)
     keep(on_the_fly={"bnb4": BNB4})
     return signed_in
 

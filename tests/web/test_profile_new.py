@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from jobs.models import EntryState, ModelEntry, Profile, Run, Workload
 from jobs.sizing.record import StoredWeights
+from jobs.web import waiting
 from jobs.web.views import profile_new
 from tests.browser import demo
 from tests.factories import make_entry, make_worker
@@ -23,7 +24,7 @@ def asking(signed_in: Client, monkeypatch: pytest.MonkeyPatch) -> Client:
     """A worker lives and the model is inspected; what is not inspected is not waited for."""
     demo.worker()
     demo.entry()
-    monkeypatch.setattr(profile_new, "PATIENCE_S", 0.0)
+    monkeypatch.setattr(waiting, "PATIENCE_S", 0.0)
     return signed_in
 
 
@@ -232,9 +233,9 @@ def test_a_model_still_being_read_keeps_the_question_and_says_so(asking: Client)
 def test_a_model_refused_by_its_inspection_says_why(asking: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     error = {"code": "gated", "message": "The model is gated.", "hint": "Accept its licence."}
     refused = make_entry("org/gated", inspected=False, state=EntryState.REFUSED, error=error)
-    monkeypatch.setattr(profile_new, "PATIENCE_S", 5.0)
-    monkeypatch.setattr(profile_new, "POLL_S", 0.0)
-    monkeypatch.setattr(profile_new, "entry_get", lambda pk: refused)
+    asked = ModelEntry.objects.filter(pk=refused.pk)
+    monkeypatch.setattr(waiting, "PATIENCE_S", 5.0)
+    monkeypatch.setattr(waiting.time, "sleep", lambda _: asked.update(state=EntryState.REFUSED, error=error))
     assert errors(asking, model="org/gated")["model"] == ["The model is gated. Accept its licence."]
 
 

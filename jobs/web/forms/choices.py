@@ -1,14 +1,10 @@
 """What the question's form lets choose from, with a line on each."""
 
 from jobs.procedure.question import Depth
-from jobs.sizing.stored import AS_STORED
+from jobs.sizing.stored import AS_STORED, PACKED_WORDS
 
 DTYPES = [("bfloat16", "bfloat16"), ("float16", "float16"), ("float32", "float32")]
-WEIGHTS = [
-    (AS_STORED, "as stored"),
-    ("bnb4", "4 bits (bitsandbytes)"),
-    ("bnb8", "8 bits (bitsandbytes)"),
-]
+WEIGHTS = [(AS_STORED, "as stored"), *PACKED_WORDS.items()]
 DEPTHS = [
     (str(Depth.QUICK), "quick", "Each point once. Good for a first answer."),
     (str(Depth.FULL), "full", "Each point repeated until the figures agree."),

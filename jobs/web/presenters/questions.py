@@ -4,9 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from jobs.sizing.stored import AS_STORED, PACKED_WORDS
 from jobs.web.formats import number, size, strategy_label
-
-PACKED = {"bnb4": ", weights packed in 4 bits (bitsandbytes)", "bnb8": ", weights packed in 8 bits (bitsandbytes)"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,7 +27,7 @@ def question_words(question: Mapping[str, Any]) -> QuestionWords:
     return QuestionWords(
         workload=f"prompt up to {number(prompt)}, answer {number(answer)} tokens",
         asked_context=prompt + answer,
-        dtype=question["dtype"] + PACKED.get(question.get("weights", ""), ""),
+        dtype=question["dtype"] + _packed(question.get("weights", AS_STORED)),
         sequences="one sequence" if sequences == 1 else f"{number(sequences)} sequences at once",
         capacity=_capacity(question),
         bounds=_bounds(question),
@@ -41,6 +40,10 @@ def _capacity(question: Mapping[str, Any]) -> str:
     capacity = question.get("capacity_bytes")
     amount = size(capacity) if capacity else "all of the device"
     return f"{amount}, {number(question['headroom_percent'])} % kept free"
+
+
+def _packed(weights: str) -> str:
+    return "" if weights == AS_STORED else f", weights packed in {PACKED_WORDS[weights]}"
 
 
 def _bounds(question: Mapping[str, Any]) -> str:

@@ -1,6 +1,5 @@
 """Asking a question: the form, and what becomes of it."""
 
-import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,7 +10,7 @@ from django.views.decorators.http import require_http_methods
 
 from jobs.models import EntryState, ModelEntry, Profile, Run, Workload
 from jobs.procedure.prompt_lengths import PromptLengths
-from jobs.selectors.model_entry import entry_get, record_of
+from jobs.selectors.model_entry import record_of
 from jobs.selectors.profile import profile_get
 from jobs.selectors.prompt_set import prompt_set_find
 from jobs.services.model_entry import model_entry_request
@@ -30,9 +29,8 @@ from jobs.web.presenters.questions import workload_summary
 from jobs.web.prompts_chosen import counted, keep_prompts, suggested, told
 from jobs.web.run_length import run_lengths
 from jobs.web.session import signed_in
+from jobs.web.waiting import settled
 
-PATIENCE_S = 20.0
-POLL_S = 0.2
 STILL_COUNTING = "The prompts are still being counted: send this again in a moment. They and what you typed are kept."
 STILL_READING = "The model’s config is still being read: send this again in a moment. What you typed is kept."
 
@@ -115,10 +113,7 @@ def _inspected(request: HttpRequest, form: QuestionForm) -> ModelEntry | None:
     except Refusal as refusal:
         form.add_error("revision" if refusal.code == "bad_revision" else "model", said(refusal))
         return None
-    deadline = time.monotonic() + PATIENCE_S
-    while entry.state == EntryState.WAITING and time.monotonic() < deadline:
-        time.sleep(POLL_S)
-        entry = entry_get(entry.pk)
+    entry = settled(entry)
     if entry.state == EntryState.REFUSED:
         form.add_error("model", said(Refusal.from_json(entry.error or {"code": "refused", "message": "Refused."})))
     elif entry.state == EntryState.WAITING:
