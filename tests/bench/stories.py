@@ -5,10 +5,11 @@ the normal cache ends at a quarter of the prompt asked for. Here a small archite
 for it, in a capacity that ends its normal cache at the same part.
 """
 
-import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from jobs.procedure.defaults import MAX_KL
@@ -26,7 +27,7 @@ from jobs.sizing.units import MIB, bytes_text
 from tests import real_model
 from tests.bench.peak_variants import SIZES
 from tests.bench.row import Row, benchmark
-from tests.gpu.offload_standin import BUS
+from tests.gpu.offload_standin import write_python
 
 # 20 KiB of cache and 16 KiB of working memory a token, in float32: 128 to 100. A quantized cache works on one layer at
 # a time, so that it takes many layers for that to be as small a part as in a large model.
@@ -37,7 +38,6 @@ PROPORTIONED: dict[str, Any] = SIZES | {
     "intermediate_size": 1024,
 }
 WINDOWED: dict[str, Any] = PROPORTIONED | {"model_type": "mistral", "sliding_window": 256}
-STANDIN = "tests.gpu.offload_standin"
 BUS_BYTES_PER_S = 300 * MIB
 SMOLLM2_TOKEN_BYTES = 30 * 3 * 2 * 64 * 2
 ONE_STRATEGY_EACH = ("static", "quantized:hqq:8", "quantized:hqq:4", "chunked:512")
@@ -78,17 +78,20 @@ def the_honest_no() -> Iterator[Row]:
 @benchmark("limit")
 def offloading_is_right() -> Iterator[Row]:
     """Prompt 50,000 on 24 GB, at least 1 token/s; the real SmolLM2-135M, and a stand-in for offloading."""
-    told = run(
-        ModelSpec(kind=ModelKind.FOLDER, name="SmolLM2-135M", path=str(real_model.make())),
-        dtype="bfloat16",
-        prompt=2432,
-        answer_tokens=16,
-        ends_at=1088,
-        strategies=("quantized:hqq:4", "quantized:quanto:2", "offloaded"),
-        min_decode_tokens_per_s=1.0,
-        max_kl=MAX_KL,
-        start=partial(MeasuringProcess, environment=os.environ | {BUS: str(BUS_BYTES_PER_S)}, module=STANDIN),
-    )
+    with TemporaryDirectory() as folder:
+        python = Path(folder) / "python"
+        write_python(python, bus_bytes_per_s=BUS_BYTES_PER_S)
+        told = run(
+            ModelSpec(kind=ModelKind.FOLDER, name="SmolLM2-135M", path=str(real_model.make())),
+            dtype="bfloat16",
+            prompt=2304,
+            answer_tokens=16,
+            ends_at=1088,
+            strategies=("quantized:hqq:4", "quantized:quanto:2", "offloaded"),
+            min_decode_tokens_per_s=1.0,
+            max_kl=MAX_KL,
+            start=partial(MeasuringProcess, python=str(python)),
+        )
     where = "offloading by a stand-in" if "stand-in" in told.limit["holds_for"] else "a GPU"
     reach = {name: told.context(name) for name in ("default", "quantized:hqq:4", "offloaded")}
     said = ", ".join(f"{name} {context:,}" for name, context in reach.items())
