@@ -63,6 +63,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "jobs.web.permission.allowed",
             ],
             "libraries": {"figures": "jobs.web.templatetags.figures"},
         },

@@ -7,7 +7,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from jobs.models import EntryState, ModelEntry, Profile, Run, Worker
+from jobs.models import EntryState, Membership, ModelEntry, Profile, Role, Run, Worker
 from jobs.models.worker import queue_name, worker_name
 from jobs.procedure.measurement import Measurement, Outcome
 from jobs.procedure.question import Question
@@ -19,8 +19,10 @@ number = count(1)
 VERSIONS = {"transformers": "5.24.0", "torch": "2.13.0"}
 
 
-def make_user(username: str = "", **fields: Any) -> User:
-    return User.objects.create_user(username or f"user{next(number)}", password="correct horse", **fields)
+def make_user(username: str = "", role: Role = Role.MEMBER, **fields: Any) -> User:
+    user = User.objects.create_user(username or f"user{next(number)}", password="correct horse", **fields)
+    Membership.objects.create(user=user, role=role)
+    return user
 
 
 def make_worker(device: str = "cpu", host: str = "box", seen_at: datetime | None = None, **fields: Any) -> Worker:

@@ -34,3 +34,53 @@ class EntryState(TextChoices):
     WAITING = "waiting", "waiting"
     READY = "ready", "ready"
     REFUSED = "refused", "refused"
+
+
+class Purpose(TextChoices):
+    """Why a run was asked for."""
+
+    ASKED = "asked", "asked"
+    RECHECK = "recheck", "recheck"
+    NIGHT = "night", "recheck at night"  # asked for by the schedule: behind people's runs, on an idle device alone
+
+
+class Freshness(TextChoices):
+    """Whether a profile's answer still holds."""
+
+    NONE = "", "no answer"
+    FRESH = "fresh", "fresh"
+    DOUBT = "doubt", "in doubt"
+    STALE = "stale", "stale"
+
+
+class Role(TextChoices):
+    """What a member of the team may do: each may do what the one before may."""
+
+    VIEWER = "viewer", "viewer"
+    MEMBER = "member", "member"
+    ADMIN = "admin", "admin"
+
+
+class TokenScope(TextChoices):
+    READ = "read", "read"
+    WRITE = "write", "read and write"
+
+
+class Notify(TextChoices):
+    """When the end of a profile's run is told by e-mail and webhook."""
+
+    ALWAYS = "always", "always"
+    FAILURE = "failure", "on failure"
+    CHANGED = "changed", "when the limit changed"
+    NEVER = "never", "never"
+
+
+class Channel(TextChoices):
+    EMAIL = "email", "e-mail"
+    WEBHOOK = "webhook", "webhook"
+
+
+class NoticeState(TextChoices):
+    WAITING = "waiting", "waiting"
+    SENT = "sent", "sent"
+    FAILED = "failed", "failed"

@@ -3,7 +3,7 @@
 from django.conf import settings
 from django.db import models
 
-from jobs.models.choices import ACTIVE_STATES, RunState
+from jobs.models.choices import ACTIVE_STATES, Purpose, RunState
 
 
 class Run(models.Model):
@@ -12,6 +12,12 @@ class Run(models.Model):
     worker: whose device was asked for, and who alone may claim it. attempts counts the claims: a worker that dies
     once sends the run back to the queue, twice loses it. seen_at is the heartbeat of whoever holds the lease,
     woken_at the last wake-up sent. `error` is a Refusal.
+    purpose: why it was asked for; compared_with: of a recheck, the run whose answer it rechecks. `behind` orders the
+    queue before the time does: 0 for what people ask, higher for what waits until nothing lower does.
+
+    What lists print, sort and filter by, filled from `stages` when they have a limit (jobs.services.answer):
+    answered: whether it has an answer; limit_context in tokens, None where nothing fits; limit_strategy and limited_by
+    as in the contract; fits: the whole workload; peak_bytes and tokens_per_s as measured at the limit.
     """
 
     profile = models.ForeignKey("jobs.Profile", on_delete=models.CASCADE, related_name="runs")
@@ -31,6 +37,16 @@ class Run(models.Model):
     cancelled_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="cancelled_runs"
     )
+    purpose = models.CharField(max_length=8, choices=Purpose.choices, default=Purpose.ASKED)
+    behind = models.PositiveSmallIntegerField(default=0)
+    compared_with = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="rechecks")
+    answered = models.BooleanField(default=False)
+    limit_context = models.PositiveIntegerField(null=True)
+    limit_strategy = models.CharField(max_length=60, blank=True, default="")
+    limited_by = models.CharField(max_length=20, blank=True, default="")
+    fits = models.BooleanField(null=True)
+    peak_bytes = models.BigIntegerField(null=True)
+    tokens_per_s = models.FloatField(null=True)
     device = models.JSONField(default=dict)
     environment = models.JSONField(default=dict)
     stages = models.JSONField(default=dict)
@@ -45,8 +61,12 @@ class Run(models.Model):
                 condition=models.Q(state__in=[RunState.RUNNING, RunState.CANCELLING]),
                 name="worker_has_one_run_at_a_time",
             ),
+            models.CheckConstraint(condition=models.Q(purpose__in=Purpose.values), name="run_purpose_is_known"),
         ]
-        indexes = [models.Index(fields=["queue", "state", "queued_at"], name="run_queue_order")]
+        indexes = [
+            models.Index(fields=["queue", "state", "queued_at"], name="run_queue_order"),
+            models.Index(fields=["profile", "-queued_at"], name="run_history_order"),
+        ]
 
     def __str__(self) -> str:
         return f"run {self.pk}"

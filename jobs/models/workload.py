@@ -14,7 +14,9 @@ class Workload(models.Model):
     answer_tokens = models.PositiveIntegerField()
     sequences = models.PositiveIntegerField(default=1)
     prompts = models.ForeignKey("jobs.PromptSet", null=True, on_delete=models.SET_NULL, related_name="workloads")
+    notes = models.TextField(max_length=4000, blank=True, default="")
     created_at = models.DateTimeField(auto_now_add=True)
+    archived_at = models.DateTimeField(null=True)
 
     class Meta:
         ordering = ["name"]

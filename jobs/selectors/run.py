@@ -26,13 +26,14 @@ def runs_recent(limit: int = 20) -> QuerySet[Run]:
 
 def runs_active() -> QuerySet[Run]:
     """What waits or runs, in the order in which it will be done."""
-    return _runs().filter(state__in=ACTIVE_STATES).order_by("queued_at", "pk")
+    return _runs().filter(state__in=ACTIVE_STATES).order_by("behind", "queued_at", "pk")
 
 
 def runs_before(run: Run) -> int:
     """How many runs of the same worker come first: the one it has, and those that have waited longer."""
     mine = Run.objects.filter(worker=run.worker)
-    earlier = Q(queued_at__lt=run.queued_at) | Q(queued_at=run.queued_at, pk__lt=run.pk)
+    as_long = Q(queued_at__lt=run.queued_at) | Q(queued_at=run.queued_at, pk__lt=run.pk)
+    earlier = Q(behind__lt=run.behind) | Q(behind=run.behind) & as_long
     return mine.filter(Q(state__in=HELD_STATES) | Q(state=RunState.QUEUED) & earlier).exclude(pk=run.pk).count()
 
 

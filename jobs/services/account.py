@@ -9,7 +9,7 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils import timezone
 
-from jobs.models import SetupLink
+from jobs.models import Membership, Role, SetupLink
 from jobs.sizing.refusal import Refusal
 
 
@@ -44,6 +44,7 @@ def account_make_first(*, token: str, username: str, password: str) -> User:
     user.set_password(password)
     _refuse_unfit(user, password)
     user.save()
+    Membership.objects.create(user=user, role=Role.ADMIN)
     return user
 
 

@@ -28,7 +28,7 @@ def run_claim(*, worker: Worker) -> Claim | None:
     can do is still being asked, which would disturb a measurement."""
     if not worker.was_probed:
         return None
-    queued = Run.objects.filter(worker=worker, state=RunState.QUEUED).order_by("queued_at", "pk")
+    queued = Run.objects.filter(worker=worker, state=RunState.QUEUED).order_by("behind", "queued_at", "pk")
     run_id = queued.values_list("pk", flat=True).first()
     if run_id is None:
         return None

@@ -9,6 +9,8 @@ from django.utils import timezone
 from jobs.models import EntryState, Event, ModelEntry, Profile, Run, RunState
 from jobs.procedure.events import EventKind
 from jobs.procedure.question import Question
+from jobs.services.answer import answer_columns
+from jobs.services.ending import run_ended
 from jobs.services.inspection import record_keep
 from jobs.services.presentable import presentable
 from jobs.services.record import measurement_keep
@@ -46,7 +48,9 @@ def run_keep(
         device=presentable(device),
         environment=presentable(environment),
         stages=presentable(stages),
+        **(answer_columns(presentable(stages["limit"])) if stages.get("limit") else {}),
     )
+    Profile.objects.filter(pk=profile.pk).update(latest_run=run)
     told = [
         *((EventKind.STAGE_FINISHED, {"stage": stage, "result": result}) for stage, result in stages.items()),
         (EventKind.STATE, {"state": str(RunState.DONE), "message": "Answered by a command."}),
@@ -56,5 +60,6 @@ def run_keep(
     Run.objects.filter(pk=run.pk).update(last_seq=len(told))
     for measurement in measurements:
         measurement_keep(run_id=run.pk, data=measurement)
+    run_ended(run_id=run.pk)
     run.refresh_from_db()
     return run

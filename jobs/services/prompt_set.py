@@ -4,6 +4,7 @@ from django.contrib.auth.models import User
 
 from jobs.models import PromptSet
 from jobs.procedure.own_prompts import OwnPrompts
+from jobs.selectors.permission import Act, may
 from jobs.sizing.refusal import Refusal
 
 MOST_NAME_CHARACTERS = 120
@@ -27,7 +28,7 @@ def prompt_set_save(*, user: User | None, name: str, prompts: OwnPrompts) -> Pro
 
 
 def prompt_set_may_delete(*, user: User | None, prompts: PromptSet) -> bool:
-    return user is not None and (user.is_superuser or prompts.owner_id == user.pk)
+    return user is not None and may(user, Act.CHANGE, owners=[prompts.owner_id])
 
 
 def prompt_set_delete(*, user: User | None, prompts: PromptSet) -> None:

@@ -9,8 +9,11 @@ from django.utils import timezone
 
 from jobs.models import Measurement, Run
 from jobs.procedure.events import Event, EventKind
+from jobs.services.answer import answer_columns
 from jobs.services.presentable import presentable
 from jobs.services.run_state import HELD, event_append
+
+LIMIT_STAGE = "limit"
 
 
 class LeaseLost(Exception):
@@ -49,4 +52,5 @@ def measurement_keep(*, run_id: int, data: Mapping[str, Any]) -> None:
 
 def _stage_keep(run_id: int, stage: str, result: Any) -> None:
     run = Run.objects.only("stages").get(pk=run_id)
-    Run.objects.filter(pk=run_id).update(stages=run.stages | {stage: presentable(result)})
+    columns = answer_columns(presentable(result)) if stage == LIMIT_STAGE else {}
+    Run.objects.filter(pk=run_id).update(stages=run.stages | {stage: presentable(result)}, **columns)

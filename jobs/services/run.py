@@ -11,6 +11,7 @@ from django.utils import timezone
 from jobs.models import EntryState, ModelEntry, Profile, Run, RunState, Worker, Workload
 from jobs.procedure.events import EventKind
 from jobs.procedure.question import Question
+from jobs.services.deed import What, deed_record
 from jobs.services.run_state import event_append, run_move
 from jobs.services.wake import run_wake_send
 from jobs.sizing.refusal import Refusal
@@ -56,13 +57,16 @@ def run_again(*, profile: Profile, user: User | None) -> Run:
     return _queue(profile, profile.worker, user)
 
 
+@transaction.atomic
 def run_cancel(*, run: Run, user: User | None) -> Run:
     """A queued run ends here; a running one is asked to stop, and its worker does; an ended one stays as it is."""
     who = f" by {user.get_username()}" if user else ""
     changes: dict[str, Any] = {"cancelled_by": user}
-    if not run_move(run_id=run.pk, to=RunState.CANCELLED, when=WAITING, message=f"Cancelled{who}.", **changes):
-        message = f"Cancelling: asked{who}."
-        run_move(run_id=run.pk, to=RunState.CANCELLING, when=Q(), message=message, **changes)
+    asked = f"Cancelling: asked{who}."
+    if run_move(run_id=run.pk, to=RunState.CANCELLED, when=WAITING, message=f"Cancelled{who}.", **changes) or run_move(
+        run_id=run.pk, to=RunState.CANCELLING, when=Q(), message=asked, **changes
+    ):
+        deed_record(user=user, what=What.CANCELLED, on=run.profile.name, run=run)
     run.refresh_from_db()
     return run
 
@@ -78,6 +82,8 @@ def _queue(profile: Profile, worker: Worker, user: User | None) -> Run:
     )
     data = {"state": str(RunState.QUEUED), "message": f"Waiting for {worker.device} of {worker.host}."}
     event_append(run_id=run.pk, when=WAITING, kind=EventKind.STATE, data=data)
+    Profile.objects.filter(pk=profile.pk).update(latest_run=run)
+    deed_record(user=user, what=What.SUBMITTED, on=profile.name, run=run)
     transaction.on_commit(partial(run_wake_send, run_id=run.pk, queue=run.queue))
     run.refresh_from_db()
     return run

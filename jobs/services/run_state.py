@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from jobs.models import TERMINAL_STATES, TRANSITIONS, Event, Run, RunState
 from jobs.procedure.events import EventKind
+from jobs.services.ending import run_ended
 from jobs.services.nudge import run_nudge
 from jobs.services.presentable import presentable
 
@@ -37,4 +38,8 @@ def run_move(*, run_id: int, to: RunState, when: Q, message: str, **changes: Any
         changes |= {"finished_at": timezone.now(), "lease": ""}
     data = {"state": str(to), "message": message}
     legal = when & Q(state__in=before)
-    return event_append(run_id=run_id, when=legal, kind=EventKind.STATE, data=data, state=to, **changes) is not None
+    with transaction.atomic():
+        seq = event_append(run_id=run_id, when=legal, kind=EventKind.STATE, data=data, state=to, **changes)
+        if seq is not None and to in TERMINAL_STATES:
+            run_ended(run_id=run_id)
+    return seq is not None

@@ -63,6 +63,6 @@ def _forgotten(silent: datetime, unanswered: datetime) -> list[Run]:
     busy = Run.objects.filter(HELD).values("worker")
     queued = Run.objects.filter(state=RunState.QUEUED, worker__seen_at__gte=silent).exclude(worker__in=busy)
     oldest: dict[int | None, Run] = {}
-    for run in queued.order_by("queued_at", "pk"):
+    for run in queued.order_by("behind", "queued_at", "pk"):
         oldest.setdefault(run.worker_id, run)
     return [run for run in oldest.values() if run.woken_at is None or run.woken_at < unanswered]

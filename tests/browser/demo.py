@@ -17,9 +17,11 @@ from jobs.models import (
     ACTIVE_STATES,
     EntryState,
     Event,
+    Membership,
     ModelEntry,
     PromptCount,
     PromptSet,
+    Role,
     Run,
     RunState,
     Worker,
@@ -89,7 +91,8 @@ _going: dict[int, Going] = {}
 
 def member() -> dict[str, str]:
     """Somebody to sign in as."""
-    User.objects.filter(username=USER).exists() or User.objects.create_user(USER, password=PASSWORD)
+    if not User.objects.filter(username=USER).exists():
+        Membership.objects.create(user=User.objects.create_user(USER, password=PASSWORD), role=Role.MEMBER)
     return {"username": USER, "password": PASSWORD}
 
 

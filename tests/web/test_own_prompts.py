@@ -210,7 +210,7 @@ def test_the_list_of_prompts_makes_the_same_queries_however_long(
 ) -> None:
     for number in range(5):
         prompt_set_save(user=make_user(f"m{number}"), name="x", prompts=read_prompts(b"p%d" % number))
-    with django_assert_num_queries(3):
+    with django_assert_num_queries(4):
         signed_in.get(reverse("prompts"))
 
 

@@ -6,10 +6,12 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from jobs.models import Profile
+from jobs.selectors.permission import Act
 from jobs.selectors.profile import profile_get
 from jobs.services.run import run_again
 from jobs.sizing.refusal import Refusal
 from jobs.web.forms.fields import said
+from jobs.web.permission import needs
 from jobs.web.presenters.limits import answer
 from jobs.web.presenters.own_prompts import prompts_words
 from jobs.web.presenters.profile_rows import device_name, latest_answered, run_rows
@@ -37,6 +39,7 @@ def profile(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 @require_POST
+@needs(Act.ASK)
 def again(request: HttpRequest, pk: int) -> HttpResponse:
     try:
         run = run_again(profile=_found(pk), user=signed_in(request))

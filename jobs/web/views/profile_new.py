@@ -11,6 +11,7 @@ from django.views.decorators.http import require_http_methods
 from jobs.models import EntryState, ModelEntry, Profile, Run, Workload
 from jobs.procedure.prompt_lengths import PromptLengths
 from jobs.selectors.model_entry import record_of
+from jobs.selectors.permission import Act
 from jobs.selectors.profile import profile_get
 from jobs.selectors.prompt_set import prompt_set_find
 from jobs.services.model_entry import model_entry_request
@@ -23,6 +24,7 @@ from jobs.web.forms.fields import said
 from jobs.web.forms.question import QuestionForm, first_question, like
 from jobs.web.forms.what_if import WhatIfForm
 from jobs.web.models_known import model_offers
+from jobs.web.permission import needs
 from jobs.web.plan import plan_of
 from jobs.web.presenters.outlook import shown
 from jobs.web.presenters.questions import workload_summary
@@ -36,6 +38,7 @@ STILL_READING = "The model’s config is still being read: send this again in a 
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
+@needs(Act.ASK)
 def profile_new(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         source = _source(request.GET.get("from", ""))

@@ -6,12 +6,14 @@ from django.views.decorators.http import require_safe
 
 from jobs.models import EntryState, ModelEntry
 from jobs.selectors.model_entry import entries_before, entry_find, record_of
+from jobs.selectors.permission import Act
 from jobs.services.model_entry import model_entry_is_outdated, model_entry_request
 from jobs.services.model_reading import model_entry_read_on
 from jobs.sizing.refusal import Refusal
 from jobs.web.formats import parameters, tokens
 from jobs.web.forms.question import EstimateForm, QuestionForm
 from jobs.web.models_known import spec_of
+from jobs.web.permission import needs
 from jobs.web.plan import Plan, plan_of
 from jobs.web.presenters.outlook import shown
 from jobs.web.run_length import run_lengths
@@ -19,6 +21,7 @@ from jobs.web.session import signed_in
 
 
 @require_safe
+@needs(Act.ASK)
 def model_check(request: HttpRequest) -> JsonResponse:
     """{"state": "empty|inspecting|ready|refused", …}. `entry` asks again without asking for a new inspection."""
     text, revision = request.GET.get("model", "").strip(), request.GET.get("revision", "").strip()
@@ -32,12 +35,14 @@ def model_check(request: HttpRequest) -> JsonResponse:
 
 
 @require_safe
+@needs(Act.ASK)
 def duration(request: HttpRequest) -> JsonResponse:
     """{"quick": "about 3 to 5 min", "full": …} for the fields in the address; empty where they do not say enough."""
     return JsonResponse(run_lengths(QuestionForm(request.GET)))
 
 
 @require_safe
+@needs(Act.ASK)
 def estimate(request: HttpRequest) -> HttpResponse:
     """The panel of estimates for the fields in the address, as HTML; in its place a sentence on what is missing."""
     plan = plan_of(EstimateForm(request.GET))

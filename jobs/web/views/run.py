@@ -9,8 +9,10 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from jobs.models import Run, RunState
+from jobs.selectors.permission import Act
 from jobs.selectors.run import run_get, run_progress
 from jobs.services.run import run_cancel
+from jobs.web.permission import refuse_unless
 from jobs.web.presenters.profile_rows import device_name
 from jobs.web.presenters.run_figures import run_figures
 from jobs.web.presenters.run_page import run_page
@@ -53,7 +55,9 @@ def figures(request: HttpRequest, pk: int) -> JsonResponse:
 
 @require_POST
 def cancel(request: HttpRequest, pk: int) -> HttpResponse:
-    cancelled = run_cancel(run=_found(pk), user=signed_in(request))
+    found = _found(pk)
+    refuse_unless(request, Act.CHANGE, owners=[found.submitted_by_id, found.profile.owner_id])
+    cancelled = run_cancel(run=found, user=signed_in(request))
     if cancelled.state not in (RunState.CANCELLED, RunState.CANCELLING):
         messages.info(request, f"There was nothing to cancel: the run is {cancelled.state}.")
     return redirect("run", pk)
