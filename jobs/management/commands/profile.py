@@ -13,6 +13,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import CommandParser
 
+from jobs.exports.run_json import answer_json
 from jobs.management.answer_keeping import kept_where, prepare_database
 from jobs.management.answering_command import FAILED, INTERRUPTED, AnsweringCommand
 from jobs.management.profile_arguments import add_arguments, question_of, refuse_device
@@ -220,11 +221,11 @@ def _kept(name: str, spec: ModelSpec, question: Question, record: InspectionReco
 
 
 def _run_json(told: Told, run_id: int | None) -> dict[str, Any]:
-    return {
-        "run": run_id,
-        "state": "failed" if told.error else "done",
-        "error": told.error,
-        "environment": dict(told.environment),
-        "device": dict(told.device),
-        "stages": told.stages,
-    }
+    return answer_json(
+        run=run_id,
+        state="failed" if told.error else "done",
+        error=told.error,
+        environment=told.environment,
+        device=told.device,
+        stages=told.stages,
+    )

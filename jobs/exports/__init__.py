@@ -1,0 +1,1 @@
+"""What a team takes away: plain data in, text out."""
