@@ -1,13 +1,11 @@
-"""What the model field offers and what is already known of a model as typed."""
+"""What the model field offers."""
 
 from dataclasses import dataclass
 from pathlib import Path
 
 from django.conf import settings
 
-from jobs.running.model_source import resolve_model
 from jobs.sizing import architectures
-from jobs.sizing.model_spec import ModelSpec
 from jobs.web.formats import parameters, tokens
 
 MOST_FOLDERS = 200
@@ -37,8 +35,3 @@ def _folder_offers(models_dir: Path) -> list[ModelOffer]:
     configs = [*models_dir.glob("*/config.json"), *models_dir.glob("*/*/config.json")]
     names = sorted(str(config.parent.relative_to(models_dir)) for config in configs)
     return [ModelOffer(name=name, note="folder") for name in names[:MOST_FOLDERS]]
-
-
-def spec_of(text: str, revision: str) -> ModelSpec:
-    """Raises Refusal for what is no model."""
-    return resolve_model(text, revision=revision or None, models_dir=settings.MODELS_DIR, any_folder=False)

@@ -2,15 +2,15 @@
 
 from dataclasses import dataclass
 
+from jobs.asking.fields import said
+from jobs.asking.model_named import spec_of
+from jobs.asking.question import EstimateForm
 from jobs.models import EntryState, ModelEntry, Worker
 from jobs.procedure.question import Question
 from jobs.selectors.model_entry import entries_before, entry_find, record_of
 from jobs.sizing.record import InspectionRecord
 from jobs.sizing.refusal import Refusal
 from jobs.sizing.stored import with_weights
-from jobs.web.forms.fields import said
-from jobs.web.forms.question import EstimateForm
-from jobs.web.models_known import spec_of
 
 NEEDED = (
     "model",

@@ -3,6 +3,10 @@
 from django.contrib.auth.models import User
 from django.http import QueryDict
 
+from jobs.asking.model_named import spec_of
+from jobs.asking.prompts import Upload
+from jobs.asking.question import QuestionForm
+from jobs.asking.waiting import settled
 from jobs.models import ModelEntry, PromptCount, PromptSet
 from jobs.procedure.prompt_lengths import PromptLengths
 from jobs.selectors.model_entry import entry_find
@@ -10,11 +14,7 @@ from jobs.selectors.prompt_set import prompt_count_find, prompt_sets_list
 from jobs.services.prompt_count import prompt_count_request
 from jobs.services.prompt_set import prompt_set_save
 from jobs.sizing.refusal import Refusal
-from jobs.web.forms.prompts import Upload
-from jobs.web.forms.question import QuestionForm
-from jobs.web.models_known import spec_of
 from jobs.web.presenters.own_prompts import PromptsShown, prompts_shown
-from jobs.web.waiting import settled
 
 
 def keep_prompts(form: QuestionForm, sent: QueryDict, *, user: User) -> None:

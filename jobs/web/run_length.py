@@ -2,13 +2,13 @@
 
 from dataclasses import replace
 
+from jobs.asking.model_named import spec_of
+from jobs.asking.question import QuestionForm
 from jobs.procedure.duration import run_duration
 from jobs.procedure.question import Depth, Question
 from jobs.selectors.model_entry import entry_find, record_of
 from jobs.sizing.refusal import Refusal
 from jobs.sizing.stored import with_weights
-from jobs.web.forms.question import QuestionForm
-from jobs.web.models_known import spec_of
 
 
 def run_lengths(form: QuestionForm) -> dict[str, str]:

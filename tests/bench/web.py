@@ -4,7 +4,7 @@ import time
 import urllib.request
 from collections.abc import Iterator
 
-from jobs.web.forms.choices import FIRST_STRATEGIES
+from jobs.asking.choices import FIRST_STRATEGIES
 from tests.bench.row import Row, benchmark, median_at_most
 from tests.bench.seeded_portal import SeededPortal, seeded_portal
 

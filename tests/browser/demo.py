@@ -13,6 +13,7 @@ from django.contrib.auth.models import User
 from django.db.models import Q
 from django.utils import timezone
 
+from jobs.asking.choices import STRATEGIES
 from jobs.models import (
     ACTIVE_STATES,
     EntryState,
@@ -44,7 +45,6 @@ from jobs.sizing.record import InspectionRecord, LayerGroup, LayerKind
 from jobs.sizing.stored import with_weights
 from jobs.sizing.strategy import Strategy
 from jobs.sizing.units import DTYPE_BYTES, GIB, MIB
-from jobs.web.forms.choices import STRATEGIES
 from tests.browser.demo_worlds import (
     DEVICE,
     L4,

@@ -10,13 +10,13 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from jobs.asking.choices import STRATEGIES
 from jobs.models import EntryState, ModelEntry
 from jobs.procedure.reach import Ends, Reach
 from jobs.running.model_source import resolve_model
 from jobs.services import model_reading
 from jobs.sizing.record import InspectionRecord, StoredWeights
 from jobs.sizing.units import GIB, MIB
-from jobs.web.forms.choices import STRATEGIES
 from jobs.web.presenters import headline
 from jobs.web.presenters.outlook import Panel
 from tests.browser import demo

@@ -6,9 +6,9 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from jobs.asking.question import _device_label
 from jobs.procedure import verified
 from jobs.procedure.verified import CUDA_VERIFIED, NOT_VERIFIED, doubt
-from jobs.web.forms.question import _device_label
 from tests.factories import make_run, make_worker
 
 ROOT = Path(__file__).parents[2]

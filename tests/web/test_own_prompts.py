@@ -11,12 +11,13 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
+from jobs.asking import waiting
 from jobs.models import EntryState, ModelEntry, Profile, PromptCount, PromptSet, Run, Workload
 from jobs.procedure.own_prompts import MOST_BYTES, read_prompts
 from jobs.procedure.prompt_lengths import PromptLengths
 from jobs.services import prompt_count
 from jobs.services.prompt_set import prompt_set_save
-from jobs.web import prompts_chosen, waiting
+from jobs.web import prompts_chosen
 from tests.browser import demo
 from tests.factories import make_run, make_user
 

@@ -7,9 +7,9 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from jobs.asking import waiting
 from jobs.models import ModelEntry, Run
 from jobs.sizing.record import StoredWeights
-from jobs.web import waiting
 from jobs.web.presenters.limits import answer
 from jobs.web.presenters.questions import question_words
 from jobs.web.presenters.stages import stage_rows

@@ -8,9 +8,9 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from jobs.asking import waiting
 from jobs.models import EntryState, ModelEntry, Profile, Run, Workload
 from jobs.sizing.record import StoredWeights
-from jobs.web import waiting
 from jobs.web.views import profile_new
 from tests.browser import demo
 from tests.factories import make_entry, make_worker

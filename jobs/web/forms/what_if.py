@@ -4,10 +4,10 @@ from typing import Any
 
 from django import forms
 
+from jobs.asking.fields import AmountField, CountField, SizeField
 from jobs.procedure.question_check import MOST_HEADROOM_PERCENT, MOST_SEQUENCES, MOST_TOKENS
 from jobs.procedure.what_if import Conditions, Finished
 from jobs.sizing.units import bytes_text
-from jobs.web.forms.fields import AmountField, CountField, SizeField
 
 
 class WhatIfForm(forms.Form):

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from jobs.asking.question import shorter
 from jobs.procedure.outlook import Outlook
 from jobs.procedure.reach import reach
 from jobs.procedure.verdict import Bounds
@@ -10,7 +11,6 @@ from jobs.procedure.words import with_strategy
 from jobs.sizing.strategy import Strategy
 from jobs.sizing.units import column_text
 from jobs.web.formats import number, tokens
-from jobs.web.forms.question import shorter
 from jobs.web.plan import Plan
 from jobs.web.presenters.reaches import ReachRow
 

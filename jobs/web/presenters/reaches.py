@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from jobs.asking.choices import STRATEGIES
 from jobs.models import Worker
 from jobs.procedure.defaults import OFFERED
 from jobs.procedure.reach import Ends, Reach, reach
@@ -9,7 +10,6 @@ from jobs.sizing.record import InspectionRecord, LayerKind
 from jobs.sizing.strategy import BASELINE, Strategy
 from jobs.sizing.units import gib
 from jobs.web.formats import about, number, strategy_series
-from jobs.web.forms.choices import STRATEGIES
 from jobs.web.plan import Plan
 
 LISTED = tuple(Strategy.parse(name) for name, _, _ in STRATEGIES)

@@ -5,12 +5,12 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
+from jobs.asking.fields import said
 from jobs.models import Profile
 from jobs.selectors.permission import Act
 from jobs.selectors.profile import profile_get
 from jobs.services.run import run_again
 from jobs.sizing.refusal import Refusal
-from jobs.web.forms.fields import said
 from jobs.web.permission import needs
 from jobs.web.presenters.limits import answer
 from jobs.web.presenters.own_prompts import prompts_words

@@ -8,6 +8,10 @@ from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
+from jobs.asking.choices import DEPTHS, STRATEGIES
+from jobs.asking.fields import said
+from jobs.asking.question import QuestionForm, first_question, like
+from jobs.asking.waiting import settled
 from jobs.models import EntryState, ModelEntry, Profile, Run, Workload
 from jobs.procedure.prompt_lengths import PromptLengths
 from jobs.selectors.model_entry import record_of
@@ -19,9 +23,6 @@ from jobs.services.run import run_submit
 from jobs.services.workload import workload_save
 from jobs.sizing.refusal import Refusal
 from jobs.sizing.strategy import Strategy
-from jobs.web.forms.choices import DEPTHS, STRATEGIES
-from jobs.web.forms.fields import said
-from jobs.web.forms.question import QuestionForm, first_question, like
 from jobs.web.forms.what_if import WhatIfForm
 from jobs.web.models_known import model_offers
 from jobs.web.permission import needs
@@ -31,7 +32,6 @@ from jobs.web.presenters.questions import workload_summary
 from jobs.web.prompts_chosen import counted, keep_prompts, suggested, told
 from jobs.web.run_length import run_lengths
 from jobs.web.session import signed_in
-from jobs.web.waiting import settled
 
 STILL_COUNTING = "The prompts are still being counted: send this again in a moment. They and what you typed are kept."
 STILL_READING = "The model’s config is still being read: send this again in a moment. What you typed is kept."

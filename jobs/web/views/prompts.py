@@ -5,11 +5,11 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
+from jobs.asking.fields import said
 from jobs.models import PromptSet
 from jobs.selectors.prompt_set import prompt_set_get, prompt_sets_list
 from jobs.services.prompt_set import prompt_set_delete, prompt_set_may_delete
 from jobs.sizing.refusal import Refusal
-from jobs.web.forms.fields import said
 from jobs.web.session import signed_in
 
 

@@ -4,6 +4,8 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from jobs.asking.model_named import spec_of
+from jobs.asking.question import EstimateForm, QuestionForm
 from jobs.models import EntryState, ModelEntry
 from jobs.selectors.model_entry import entries_before, entry_find, record_of
 from jobs.selectors.permission import Act
@@ -11,8 +13,6 @@ from jobs.services.model_entry import model_entry_is_outdated, model_entry_reque
 from jobs.services.model_reading import model_entry_read_on
 from jobs.sizing.refusal import Refusal
 from jobs.web.formats import parameters, tokens
-from jobs.web.forms.question import EstimateForm, QuestionForm
-from jobs.web.models_known import spec_of
 from jobs.web.permission import needs
 from jobs.web.plan import Plan, plan_of
 from jobs.web.presenters.outlook import shown

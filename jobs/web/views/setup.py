@@ -7,11 +7,11 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
+from jobs.asking.fields import said
 from jobs.selectors.account import setup_link_open
 from jobs.services.account import account_make_first
 from jobs.sizing.refusal import Refusal
 from jobs.web.forms.account import FirstAccountForm
-from jobs.web.forms.fields import said
 
 FIELDS = {"bad_username": "username", "weak_password": "password"}
 

@@ -7,9 +7,9 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.core.files.uploadedfile import UploadedFile
 
+from jobs.asking.fields import said
 from jobs.procedure.own_prompts import OwnPrompts, read_prompts, refuse_too_large
 from jobs.sizing.refusal import Refusal
-from jobs.web.forms.fields import said
 
 
 @dataclass(frozen=True, kw_only=True)

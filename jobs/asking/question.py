@@ -8,6 +8,10 @@ from django.core.exceptions import ValidationError
 from django.forms import BoundField
 from django.utils import timezone
 
+from jobs.asking.choices import DEPTHS, DTYPES, FIRST_STRATEGIES, STRATEGIES, WEIGHTS
+from jobs.asking.fields import NO_BOUND, AmountField, CountField, QualityBoundField, SizeField, said
+from jobs.asking.model_named import spec_of
+from jobs.asking.prompts import PromptsField
 from jobs.models import PromptSet, Worker, Workload
 from jobs.procedure.defaults import MAX_KL
 from jobs.procedure.question import Depth, Question
@@ -22,10 +26,6 @@ from jobs.sizing.refusal import Refusal
 from jobs.sizing.stored import AS_STORED, stays_packed, with_weights
 from jobs.sizing.strategy import BASELINE, Strategy
 from jobs.sizing.units import bytes_text
-from jobs.web.forms.choices import DEPTHS, DTYPES, FIRST_STRATEGIES, STRATEGIES, WEIGHTS
-from jobs.web.forms.fields import NO_BOUND, AmountField, CountField, QualityBoundField, SizeField, said
-from jobs.web.forms.prompts import PromptsField
-from jobs.web.models_known import spec_of
 
 MOST_TOKENS = 10_000_000
 MOST_SEQUENCES = 4096
