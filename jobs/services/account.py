@@ -42,13 +42,14 @@ def account_make_first(*, token: str, username: str, password: str) -> User:
         )
     user = User(username=username, is_staff=True, is_superuser=True)
     user.set_password(password)
-    _refuse_unfit(user, password)
+    refuse_unfit(user, password)
     user.save()
     Membership.objects.create(user=user, role=Role.ADMIN)
     return user
 
 
-def _refuse_unfit(user: User, password: str) -> None:
+def refuse_unfit(user: User, password: str) -> None:
+    """Raises Refusal("bad_username") or Refusal("weak_password"), in Django's words."""
     try:
         user.full_clean(exclude=["password"])
     except ValidationError as error:

@@ -27,6 +27,10 @@ class What(StrEnum):
     JOINED = "joined"
     CHANGED_ROLE = "changed the role of"
     ENDED = "ended"  # an account, a session
+    REOPENED = "reopened"  # an account that was ended
+    MADE_PASSWORD_LINK = "made a password link for"  # noqa: S105  (a deed's name)
+    CHANGED_PASSWORD = "changed the password of"  # noqa: S105  (a deed's name)
+    CHANGED_NOTICES = "changed the notices of"
     MADE_TOKEN = "made a token"  # noqa: S105  (a deed's name)
 
 
