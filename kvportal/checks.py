@@ -101,3 +101,17 @@ def hosts(**_: Any) -> list[CheckMessage]:
             id="kvportal.W001",
         )
     ]
+
+
+@register(Tags.security)
+def public_url(**_: Any) -> list[CheckMessage]:
+    """A link that names this machine alone is none for whoever reads it elsewhere."""
+    if settings.HOST in LOOPBACK or urlsplit(settings.PUBLIC_URL).hostname not in LOOPBACK:
+        return []
+    return [
+        Advice(
+            f"The portal listens on {settings.HOST}, and the links that it sends begin with {settings.PUBLIC_URL}.",
+            hint="Give the address that people type as PUBLIC_URL, such as https://kv.example.org.",
+            id="kvportal.W002",
+        )
+    ]

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import secrets
 import warnings
 from pathlib import Path
@@ -59,6 +60,34 @@ def number(name: str, *, default: int) -> int:
     if not (given.isascii() and given.isdigit()):
         raise Refusal("bad_setting", f"{name}={given[:40]} is not a whole number.", f"Leave it out for {default}.")
     return int(given)
+
+
+def public_url(*, host: str, port: int) -> str:
+    """PUBLIC_URL without its last slash, else where `up` listens; raises Refusal("bad_setting")."""
+    given = str(env.str("PUBLIC_URL", default="")).strip().rstrip("/")
+    if not given:
+        reachable = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104  (to be asked at, not listened on)
+        return f"http://{f'[{reachable}]' if ':' in reachable else reachable}:{port}"
+    if not re.fullmatch(r"https?://([\w.-]+|\[[0-9a-fA-F:]+\])(:\d{1,5})?", given, re.ASCII):
+        raise Refusal("bad_setting", "PUBLIC_URL is not an address.", "Write it as https://kv.example.org.")
+    return given
+
+
+def email(url: str) -> dict[str, Any]:
+    """EMAIL_URL as Django's EMAIL_… settings, empty where there is none; raises Refusal("bad_setting")."""
+    if not url:
+        return {}
+    try:
+        found: dict[str, Any] = environ.Env.email_url_config(url)
+    except (ImproperlyConfigured, ValueError, KeyError):
+        found = {}
+    if not found.get("EMAIL_HOST") and "smtp" in str(found.get("EMAIL_BACKEND", "smtp")):
+        raise Refusal(
+            "bad_setting",
+            "EMAIL_URL is not the address of a mail server.",
+            "Write it as smtp+tls://user:password@host:587 or smtp+ssl://…:465, or leave it out to mail nothing.",
+        )
+    return {name: value for name, value in found.items() if name.startswith("EMAIL_") and value is not None}
 
 
 def database(folder: Path) -> dict[str, Any]:

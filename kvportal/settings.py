@@ -5,7 +5,18 @@ from pathlib import Path
 
 from csp.constants import NONE, SELF
 
-from kvportal.env import BASE_DIR, celery_broker, channel_layers, data_dir, database, env, number, secret_key
+from kvportal.env import (
+    BASE_DIR,
+    celery_broker,
+    channel_layers,
+    data_dir,
+    database,
+    email,
+    env,
+    number,
+    public_url,
+    secret_key,
+)
 
 DATA_DIR = data_dir()
 RECORDS_DIR = DATA_DIR / "records"  # what the commands found out about models, so that each is read once
@@ -14,6 +25,7 @@ SECRET_KEY = secret_key(DATA_DIR)
 DEBUG = env.bool("DEBUG", default=False)
 HOST = env.str("HOST", default="127.0.0.1")
 PORT = number("PORT", default=8000)
+PUBLIC_URL = public_url(host=HOST, port=PORT)  # what links in messages and shares begin with
 DEVICES = [name.strip().replace("+", ",") for name in env.list("DEVICES", default=[])]
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["127.0.0.1", "localhost", "[::1]"])
 CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
@@ -46,6 +58,7 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
+    "jobs.web.signed_in.SeenMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "axes.middleware.AxesMiddleware",
@@ -122,6 +135,22 @@ LOGIN_URL = "sign-in"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "sign-in"
 
+PASSWORD_RESET_TIMEOUT = 24 * 3600  # seconds that a link for a new password works
+
+EMAIL_URL = env.str("EMAIL_URL", default="").strip()
+_EMAIL = email(EMAIL_URL)
+EMAIL_BACKEND = _EMAIL.get("EMAIL_BACKEND", "django.core.mail.backends.dummy.EmailBackend")
+EMAIL_HOST = _EMAIL.get("EMAIL_HOST", "")
+EMAIL_PORT = _EMAIL.get("EMAIL_PORT", 25)
+EMAIL_HOST_USER = _EMAIL.get("EMAIL_HOST_USER", "")
+EMAIL_HOST_PASSWORD = _EMAIL.get("EMAIL_HOST_PASSWORD", "")
+EMAIL_USE_TLS = _EMAIL.get("EMAIL_USE_TLS", False)
+EMAIL_USE_SSL = _EMAIL.get("EMAIL_USE_SSL", False)
+EMAIL_FILE_PATH = _EMAIL.get("EMAIL_FILE_PATH", "")
+EMAIL_TIMEOUT = 10
+DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="") or "KV Portal <kv-portal@localhost>"
+WEBHOOK_URL = env.str("WEBHOOK_URL", default="").strip()  # told where a profile names none of its own
+
 HTTPS = env.bool("HTTPS", default=False)
 SECURE_SSL_REDIRECT = HTTPS
 SESSION_COOKIE_SECURE = HTTPS
@@ -168,7 +197,8 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"plain": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "plain"}},
+    "filters": {"secret_paths": {"()": "kvportal.secret_paths.WithoutSecrets"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "plain", "filters": ["secret_paths"]}},
     "root": {"handlers": ["stderr"], "level": "WARNING"},
     "loggers": {"jobs": {"level": env.str("LOG_LEVEL", default="INFO")}, "kvportal": {"level": "INFO"}},
 }

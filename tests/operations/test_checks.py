@@ -16,6 +16,9 @@ PRODUCTION = {
     "HTTPS": "true",
     "HOST": "0.0.0.0",
     "ALLOWED_HOSTS": "kv.example.org",
+    "PUBLIC_URL": "https://kv.example.org/",
+    "EMAIL_URL": "smtp+tls://kv:p%40ss@mail.example.org:587",
+    "WEBHOOK_URL": "https://hooks.example.org/services/T0/B0/x",
     "CSRF_TRUSTED_ORIGINS": "https://kv.example.org",
     "DATABASE_URL": "postgres://kvportal:secret@db.example.org:5432/kvportal",
     "REDIS_URL": "redis://valkey.example.org:6379/0",
@@ -87,3 +90,16 @@ def test_a_pool_that_cannot_end_a_run_is_an_error(settings, name: str, found: in
 def test_listening_for_others_needs_a_name_to_answer_to(settings, host: str, allowed: list[str], found: int) -> None:
     settings.HOST, settings.ALLOWED_HOSTS = host, allowed
     assert ids(checks.hosts()) == ["kvportal.W001"] * found
+
+
+@pytest.mark.parametrize(
+    ("host", "url", "found"),
+    [
+        ("0.0.0.0", "http://127.0.0.1:8000", 1),
+        ("0.0.0.0", "https://kv.example.org", 0),
+        ("127.0.0.1", "http://127.0.0.1:8000", 0),
+    ],
+)
+def test_links_name_what_others_can_reach(settings, host: str, url: str, found: int) -> None:
+    settings.HOST, settings.PUBLIC_URL = host, url
+    assert ids(checks.public_url()) == ["kvportal.W002"] * found
