@@ -71,9 +71,14 @@ class BudgetRow:
 
 def point_rows(measurements: Iterable[Mapping[str, Any]]) -> list[PointRow]:
     """The baseline first, then the strategies as they came; each in rising order of context."""
-    rows = [_point(measurement) for measurement in measurements]
-    order = strategies_of(rows)
-    return sorted(rows, key=lambda row: (order.index(row.strategy), row.context))
+    return [_point(measurement) for measurement in in_page_order(measurements)]
+
+
+def in_page_order(measurements: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """As point_rows has them: what is taken away lies as the page shows it."""
+    made = list(measurements)
+    order = _baseline_first(measurement["strategy"] for measurement in made)
+    return sorted(made, key=lambda measurement: (order.index(measurement["strategy"]), measurement["context"]))
 
 
 def estimate_rows(estimates: Iterable[Mapping[str, Any]]) -> list[EstimateRow]:
@@ -111,8 +116,11 @@ def budget_rows(stages: Mapping[str, Any]) -> list[BudgetRow]:
 
 def strategies_of(rows: Sequence[PointRow | EstimateRow]) -> list[str]:
     """In order of appearance, the baseline first."""
-    names = list(dict.fromkeys(row.strategy for row in rows))
-    return sorted(names, key=lambda name: name != str(BASELINE))
+    return _baseline_first(row.strategy for row in rows)
+
+
+def _baseline_first(names: Iterable[str]) -> list[str]:
+    return sorted(dict.fromkeys(names), key=lambda name: name != str(BASELINE))
 
 
 def _point(measurement: Mapping[str, Any]) -> PointRow:

@@ -12,6 +12,7 @@ from jobs.web.views import (
     run,
     setup,
     sign_in,
+    take_away,
     what_if,
     workers,
 )
@@ -36,6 +37,10 @@ urlpatterns = [
     path("runs/<int:pk>/figures/", run.figures, name="run-figures"),
     path("runs/<int:pk>/cancel/", run.cancel, name="run-cancel"),
     path("runs/<int:pk>/what-if/", what_if.what_if, name="run-what-if"),
+    path("runs/<int:pk>/measurements.csv", take_away.measurements_as_csv, name="run-measurements-csv"),
+    path("runs/<int:pk>/measurements.json", take_away.measurements_as_json, name="run-measurements-json"),
+    path("runs/<int:pk>/run.json", take_away.whole, name="run-json"),
+    path("runs/<int:pk>/generation_config.json", take_away.generation_config, name="run-generation-config"),
     path("workers/", workers.workers, name="workers"),
     path("favicon.ico", favicon.favicon, name="favicon"),
     path("healthz", health.healthz, name="healthz"),

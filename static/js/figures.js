@@ -1,4 +1,6 @@
-// Draws the figures that the server sends as data, in the colours of the stylesheet's tokens.
+// Draws the figures that the server sends as data, in the colours of the stylesheet's tokens. The root is the element
+// with data-figures (their address); data-name begins the file name of a picture, data-title is its second line. Within
+// it data-figure is a figure's place, titled by data-title, and data-png a button that saves it.
 "use strict";
 
 (() => {
@@ -10,7 +12,9 @@
   const LEGEND_ROW_PX = 21;
   const LEGEND_MARK_PX = 46;
   const LEGEND_LETTER_PX = 6.7;
-  const root = document.getElementById("run");
+  const PNG_PX = { width: 1000, height: 640, scale: 2 };
+  const PNG_TOP_PX = 92; // above the plot: its name and what it is of
+  const root = document.querySelector("[data-figures]");
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const narrow = matchMedia("(max-width: 40rem)");
   const marks = { default: "circle", static: "square", "hqq-8": "diamond", "hqq-4": "triangle-up", "hqq-2": "triangle-down", "quanto-4": "star", "quanto-2": "hexagon", fp8: "pentagon", chunked: "cross", offloaded: "x", "offloaded-static": "bowtie", other: "circle-open" };
@@ -32,12 +36,18 @@
     return roles[role] ? token(roles[role]) : null;
   }
 
+  // By its own token (--run-2) where it has one, else by what it shows, else by its strategy.
+  function colourOf(meta) {
+    if (meta.token) return token(meta.token);
+    return roleColour(meta.role) || (meta.strategy ? token(`--series-${series(meta.strategy)}`) : token("--ink-soft"));
+  }
+
   function paint(trace) {
     const meta = trace.meta || {};
-    const name = series(meta.strategy);
-    const colour = roleColour(meta.role) || (meta.strategy ? token(`--series-${name}`) : token("--ink-soft"));
+    const colour = colourOf(meta);
     const marker = { ...trace.marker, color: colour };
-    if (meta.role === "measured") marker.symbol = marks[name];
+    if (trace.type === "bar") return { ...trace, meta, marker };
+    if (meta.role === "measured") marker.symbol = marks[series(meta.strategy)];
     const showlegend = meta.role !== "estimated" && trace.showlegend !== false;
     const mode = LEVELS.includes(meta.role) ? "lines" : trace.mode;
     return { ...trace, mode, meta, showlegend, marker, line: { ...trace.line, color: colour } };
@@ -74,7 +84,7 @@
     return Math.ceil(names.length / Math.max(1, Math.floor((width - 80) / widest)));
   }
 
-  function layoutOf(given, levels, legendRows) {
+  function layoutOf(given, levels, legendRows, short) {
     const ink = token("--ink-soft");
     return {
       ...given,
@@ -85,35 +95,61 @@
       margin: { l: 64, r: 16, t: 32, b: 56 + legendRows * LEGEND_ROW_PX },
       hoverlabel: { bgcolor: token("--surface"), bordercolor: token("--line-strong"), font: { color: token("--ink") } },
       legend: { orientation: "h", x: 0, yref: "container", y: 0, yanchor: "bottom", font: { size: 12, color: ink } },
-      xaxis: axis(narrow.matches ? { ...given.xaxis, title: { text: "context, tokens" } } : given.xaxis),
+      xaxis: axis(short ? { ...given.xaxis, title: { text: "context, tokens" } } : given.xaxis),
       yaxis: axis(given.yaxis),
       ...(given.yaxis2 ? { yaxis2: strip(given.yaxis2) } : {}),
       annotations: [...(given.annotations || []).map((note) => ({ ...note, font: { ...note.font, color: ink } })), ...levels],
     };
   }
 
-  function config(name) {
+  // Everything of a figure at a width.
+  function drawn(figure, width, short) {
+    const traces = figure.data.map(paint);
+    const rows = rowsOf(traces, width);
+    const before = roomBefore(traces, width);
+    const levels = traces.filter((trace) => LEVELS.includes(trace.meta.role)).map((trace) => levelName(trace, before));
+    return { traces, rows, layout: layoutOf(figure.layout, levels, rows, short) };
+  }
+
+  function config(place) {
+    const button = { name: "png", title: "Download as PNG", icon: Plotly.Icons.camera, click: () => save(place) };
     return {
       displaylogo: false,
       responsive: true,
-      modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d", "zoomIn2d", "zoomOut2d"],
-      toImageButtonOptions: { format: "png", filename: `run-${root.dataset.run}-${name}`, scale: 2 },
+      modeBarButtonsToRemove: ["toImage", "select2d", "lasso2d", "autoScale2d", "zoomIn2d", "zoomOut2d"],
+      modeBarButtonsToAdd: [button],
     };
+  }
+
+  // Whether there is something to draw yet, beside bounds.
+  function figureOf(place) {
+    const figure = figures && figures[place.dataset.figure];
+    return figure && figure.data.some((trace) => !LEVELS.includes((trace.meta || {}).role)) ? figure : null;
   }
 
   function draw() {
     for (const place of root.querySelectorAll("[data-figure]")) {
-      const figure = figures && figures[place.dataset.figure];
-      if (!figure || figure.data.every((trace) => LEVELS.includes(trace.meta.role))) continue; // nothing but bounds
+      const figure = figureOf(place);
+      if (!figure) continue;
       const empty = place.querySelector(".plot-empty");
       if (empty) empty.remove();
-      const traces = figure.data.map(paint);
-      const before = roomBefore(traces, place.clientWidth);
-      const rows = rowsOf(traces, place.clientWidth);
+      const { traces, rows, layout } = drawn(figure, place.clientWidth, narrow.matches);
       place.style.height = narrow.matches ? `${NARROW_PX + rows * LEGEND_ROW_PX}px` : "";
-      const levels = traces.filter((trace) => LEVELS.includes(trace.meta.role)).map((trace) => levelName(trace, before));
-      Plotly.react(place, traces, layoutOf(figure.layout, levels, rows), config(place.dataset.figure));
+      Plotly.react(place, traces, layout, config(place));
+      for (const button of root.querySelectorAll(`[data-png="${place.dataset.figure}"]`)) button.hidden = false;
     }
+  }
+
+  // A picture that stands alone: it says what it shows, and of what.
+  function save(place) {
+    const { traces, layout } = drawn(figureOf(place), PNG_PX.width, false);
+    const plain = (text) => (text || "").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+    const text = `<b>${plain(place.dataset.title)}</b><br>${plain(root.dataset.title)}`;
+    const title = { text, x: 0, xref: "paper", xanchor: "left", y: 0.965, yref: "container", yanchor: "top", font: { size: 15, color: token("--ink") } };
+    const margin = { ...layout.margin, t: PNG_TOP_PX, r: 28 };
+    const whole = { ...layout, title, margin, autosize: false, paper_bgcolor: token("--surface") };
+    const filename = `${root.dataset.name}-${place.dataset.figure}`;
+    return Plotly.downloadImage({ data: traces, layout: whole }, { ...PNG_PX, format: "png", filename });
   }
 
   async function refresh() {
@@ -123,7 +159,7 @@
       do {
         again = false;
         const answer = await fetch(root.dataset.figures, { headers: { Accept: "application/json" } });
-        if (answer.ok && !answer.redirected) { figures = await answer.json(); draw(); }
+        if (answer.ok && !answer.redirected) { figures = await answer.json(); draw(); tell(); }
       } while (again);
     } catch (error) {
       if (!(error instanceof TypeError)) throw error; // the network is away; the next news tries again
@@ -132,6 +168,13 @@
     }
   }
 
+  // For a page that shows in words what was drawn.
+  const tell = () => document.dispatchEvent(new CustomEvent("portal:figures", { detail: figures }));
+
+  root.addEventListener("click", (event) => {
+    const button = event.target.closest("[data-png]");
+    if (button) save(root.querySelector(`[data-figure="${button.dataset.png}"]`));
+  });
   dark.addEventListener("change", draw);
   narrow.addEventListener("change", draw);
   document.addEventListener("portal:measured", () => setTimeout(refresh, 0)); // the tables first

@@ -159,7 +159,7 @@ def test_the_settings_are_copied(context: BrowserContext, page: Page, portal: Po
     portal.ask("finish", run=run)
     context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.goto(f"{portal.url}/runs/{run}/")
-    page.get_by_role("button", name="Copy").click()
+    page.locator("[data-copy=snippet]").click()
     expect(page.get_by_role("button", name="Copied")).to_be_visible()
     assert "model.generate(" in page.evaluate("navigator.clipboard.readText()")
 

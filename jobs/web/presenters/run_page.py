@@ -17,6 +17,7 @@ from jobs.web.presenters.own_prompts import prompts_words
 from jobs.web.presenters.questions import QuestionWords, question_words
 from jobs.web.presenters.stages import StageRow, stage_rows
 from jobs.web.presenters.story import Line, lines
+from jobs.web.presenters.take_away import TakeAway, take_away
 
 TITLES = {
     RunState.QUEUED: "Queued",
@@ -50,6 +51,7 @@ class RunPage:
     elapsed_s: float | None
     environment: list[tuple[str, str]]
     no_change_needed: bool
+    take_away: TakeAway
 
     @property
     def settings_differ(self) -> bool:
@@ -86,6 +88,7 @@ def run_page(run: Run, *, after: int = 0) -> RunPage:
         elapsed_s=elapsed_s(run.started_at, run.finished_at),
         environment=environment_rows(run),
         no_change_needed=_no_change_needed(run.stages),
+        take_away=take_away(run),
     )
 
 

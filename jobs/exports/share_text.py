@@ -1,0 +1,68 @@
+"""A shared answer in sentences for somebody who knows neither the portal nor caches."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from jobs.sizing.strategy import BASELINE, CacheKind, Strategy
+
+CACHES = {
+    CacheKind.DEFAULT: "with the normal cache",
+    CacheKind.STATIC: "with a static cache",
+    CacheKind.OFFLOADED: "with the cache offloaded to CPU RAM",
+    CacheKind.OFFLOADED_STATIC: "with a static cache offloaded to CPU RAM",
+}
+BECAUSE = {
+    "memory": "A longer one needs more memory than the device has to give.",
+    "speed": "A longer one answers more slowly than was asked for.",
+    "ttft": "With a longer one the answer starts later than was asked for.",
+    "quality": "With a longer one the answers would differ more than was asked for.",
+    "host_memory": "A longer one needs more CPU RAM than there is.",
+    "native_context": "The model itself was made for no more.",
+}
+
+
+def strategy_text(name: str) -> str:
+    """“with the cache quantized to 4 bits (hqq)”."""
+    strategy = Strategy.parse(name)
+    told = CACHES.get(strategy.cache) or _quantized(strategy)
+    if strategy.chunk_tokens is None:
+        return told
+    chunks = f"with the prompt read in chunks of {strategy.chunk_tokens:,} tokens"
+    return chunks if strategy.cache is CacheKind.DEFAULT else f"{told} and {chunks.removeprefix('with ')}"
+
+
+def verdict_text(limit: Mapping[str, Any], *, asked_context: int, sequences: int) -> str:
+    """The answer in one or two sentences, from figures alone."""
+    each = f" for each of {sequences:,} sequences" if sequences > 1 else ""
+    context, name = limit["context"], limit["strategy"]
+    if limit["open"]:
+        return _open(limit, each)
+    if context is None:
+        return "No: not even a short context fits on this device."
+    if not limit["fits"]:
+        because = BECAUSE.get(limit["limited_by"], "")
+        return (
+            f"No: the {asked_context:,} tokens asked for{each} do not fit on this device. The closest that does is "
+            f"{context:,} tokens {strategy_text(name)}. {because}".strip()
+        )
+    fits = f"Yes: the {context:,} tokens asked for{each} fit on this device {strategy_text(name)}"
+    return f"{fits}; no special setting is needed." if name == str(BASELINE) else f"{fits}. {_normal(limit)}"
+
+
+def _open(limit: Mapping[str, Any], each: str) -> str:
+    told = "Not answered yet: the measuring ended before it was seen what fits."
+    if limit["context"] is None:
+        return told
+    return f"{told} The longest seen to fit is {limit['context']:,} tokens{each} {strategy_text(limit['strategy'])}."
+
+
+def _normal(limit: Mapping[str, Any]) -> str:
+    normal = next((row["context"] for row in limit["by_strategy"] if row["strategy"] == str(BASELINE)), None)
+    return (
+        f"The normal cache ends at {normal:,}." if normal else "With the normal cache, no length that was tried fits."
+    )
+
+
+def _quantized(strategy: Strategy) -> str:
+    to = f"{strategy.bits} bits ({strategy.backend})" if strategy.bits else f"8-bit floats ({strategy.backend})"
+    return f"with the cache quantized to {to}"
