@@ -17,6 +17,9 @@ ROOT = Path(__file__).resolve().parent.parent
 DATA_TESTS = ("tests/models", "tests/services", "tests/selectors", "tests/live")
 CLOSING_LINE = re.compile(r"^=*\s*((?:\d+ [a-z]+(?:, )?)+) in [\d.]+s")
 COUNTED = re.compile(r"(\d+) ([a-z]+)")
+WORKERS = min(2, os.cpu_count() or 1)  # more would only share the same cores; a file's tests stay together
+AT_ONCE = ["-n", str(WORKERS), "--dist", "loadfile"] if WORKERS > 1 else []
+PATIENT_THREADS = {"GOMP_SPINCOUNT": "1000"}  # a torch thread that waits leaves its core to the other worker
 
 
 def main() -> int:
@@ -24,7 +27,7 @@ def main() -> int:
     if not _real_model():
         return 1
     counts: Counter[str] = Counter()
-    codes = [_run("SQLite", counts, ["tests"], {})]
+    codes = [_run("SQLite", counts, [*AT_ONCE, "tests"], {})]
     if data_tests := [path for path in DATA_TESTS if (ROOT / path).exists()]:
         codes.append(_run("PostgreSQL", counts, data_tests, {"KVPORTAL_TEST_DATABASE": "postgres"}))
     print(closing_line(counts, time.monotonic() - began_s), flush=True)  # noqa: T201  (what the caller reads)
@@ -41,12 +44,12 @@ def _real_model() -> bool:
     return True
 
 
-def _run(database: str, counts: Counter[str], paths: list[str], environment: dict[str, str]) -> int:
+def _run(database: str, counts: Counter[str], arguments: list[str], environment: dict[str, str]) -> int:
     real_model.say(f"\nOver {database}:")
     process = subprocess.Popen(
-        [sys.executable, "-m", "pytest", "-q", *paths],
+        [sys.executable, "-m", "pytest", "-q", *arguments],
         cwd=ROOT,
-        env={**os.environ, **environment},
+        env={**PATIENT_THREADS, **os.environ, **environment},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         text=True,
