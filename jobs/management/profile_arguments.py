@@ -20,11 +20,11 @@ from jobs.procedure.question import Depth, Question
 from jobs.procedure.question_check import refuse_nonsense
 from jobs.procedure.several_cards import card_names, device_of
 from jobs.sizing.refusal import Refusal
+from jobs.sizing.size_question import ATTENTIONS
 from jobs.sizing.stored import AS_STORED, WEIGHTS
 from jobs.sizing.strategy import BASELINE, Strategy
 from jobs.sizing.units import DTYPE_BYTES, bytes_text, parse_size
 
-ATTENTIONS = ("sdpa", "eager")
 DEVICE = re.compile(r"cpu|cuda:\d{1,3}(,cuda:\d{1,3})*", re.ASCII)
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
 MOST_DIGITS = 12

@@ -1,40 +1,15 @@
-"""The size command's flags, and what they ask."""
-
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+"""The size command's flags."""
 
 from django.core.management.base import CommandParser
 
 from jobs.sizing import architectures
-from jobs.sizing.refusal import Refusal
+from jobs.sizing.size_question import ATTENTIONS, DEFAULT_TOKENS
 from jobs.sizing.stored import AS_STORED, WEIGHTS
-from jobs.sizing.strategy import Strategy
-from jobs.sizing.units import DTYPE_BYTES, dtype_bytes
-
-DEFAULT_TOKENS = ("1024", "8192", "32768")
-MOST_TOKENS = 2**27
-MOST_SEQUENCES = 2**16
-ATTENTIONS = ("sdpa", "eager")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Asked:
-    """tokens: cached tokens per sequence. fresh: inspect the model again though a record of it is kept."""
-
-    model: str
-    tokens: tuple[int, ...]
-    sequences: int
-    dtype: str
-    strategy: Strategy
-    attention: str
-    weights: str
-    padded: bool
-    fresh: bool
+from jobs.sizing.units import DTYPE_BYTES
 
 
 def add_arguments(parser: CommandParser) -> None:
-    """Values are read by `asked_of`, so that a bad one is refused with a sentence."""
+    """Values are read by `size_question`, so that a bad one is refused with a sentence."""
     parser.epilog = (
         f"Built in: {', '.join(architectures.names())}. "
         "The table: KV cache while answering; KV after prompt, which a one-shot prefill keeps alive; working, all else "
@@ -65,45 +40,3 @@ def add_arguments(parser: CommandParser) -> None:
     parser.add_argument(
         "--fresh", action="store_true", help="read the model again: a Hub model's branch may have moved since"
     )
-
-
-def asked_of(options: Mapping[str, Any]) -> Asked:
-    """Raises Refusal: bad_arguments, unknown_dtype, unknown_strategy."""
-    dtype_bytes(options["dtype"])
-    return Asked(
-        model=options["model"],
-        tokens=tuple(dict.fromkeys(_whole("--tokens", text, MOST_TOKENS) for text in options["tokens"])),
-        sequences=_whole("--sequences", options["sequences"], MOST_SEQUENCES),
-        dtype=options["dtype"],
-        strategy=Strategy.parse(options["strategy"]),
-        attention=_attention(options["attention"]),
-        weights=_weights(options["weights"]),
-        padded=options["padded"],
-        fresh=options["fresh"],
-    )
-
-
-def _attention(text: str) -> str:
-    if text not in ATTENTIONS:
-        raise Refusal(
-            "bad_arguments", f"“{text[:40]}” is no attention that is sized.", f"Use {' or '.join(ATTENTIONS)}."
-        )
-    return text
-
-
-def _weights(text: str) -> str:
-    if text not in WEIGHTS:
-        raise Refusal("bad_weights", f"“{text[:40]}” is no way to pack weights.", f"Use {', '.join(WEIGHTS)}.")
-    return text
-
-
-def _whole(flag: str, given: object, most: int) -> int:
-    """Digits as a person types them (`16000`, `16,000`, `16_000`), from 1 to `most`."""
-    digits = str(given).replace(",", "").replace("_", "")
-    if not (digits.isascii() and digits.isdigit() and len(digits) <= 20 and 1 <= int(digits) <= most):
-        raise Refusal(
-            "bad_arguments",
-            f"{flag} takes whole numbers from 1 to {most:,}, not “{str(given)[:40]}”.",
-            "For example --tokens 16000 128000 --sequences 2.",
-        )
-    return int(digits)
