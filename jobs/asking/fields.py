@@ -89,7 +89,7 @@ class SizeField(forms.CharField):
         try:
             return parse_size(text)
         except Refusal as refusal:
-            raise ValidationError(said(refusal)) from refusal
+            raise ValidationError(said(refusal), code=refusal.code) from refusal
 
     def prepare_value(self, value: Any) -> Any:
         """A clone's capacity, back in words that read as the same number of bytes."""

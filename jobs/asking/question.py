@@ -194,7 +194,7 @@ class QuestionForm(forms.Form):
         try:
             return tuple(Strategy.parse(name) for name in names)
         except Refusal as refusal:
-            raise ValidationError(said(refusal)) from refusal
+            raise ValidationError(said(refusal), code=refusal.code) from refusal
 
     def clean_worker(self) -> Worker:
         worker = self.cleaned_data["worker"] or next(iter(self.devices), None)
@@ -224,7 +224,8 @@ class QuestionForm(forms.Form):
             if cleaned["revision"] and spec.kind is not ModelKind.HUB:
                 self.add_error("revision", "Only a Hub model has revisions: leave this blank.")
         except Refusal as refusal:
-            self.add_error("revision" if refusal.code == "bad_revision" else "model", said(refusal))
+            field = "revision" if refusal.code == "bad_revision" else "model"
+            self.add_error(field, ValidationError(said(refusal), code=refusal.code))
 
     def _take_workload(self, cleaned: dict[str, Any]) -> None:
         """A saved workload's lengths go before typed ones; without either a length is missing."""

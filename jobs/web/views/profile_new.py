@@ -11,14 +11,13 @@ from django.views.decorators.http import require_http_methods
 from jobs.asking.choices import DEPTHS, STRATEGIES
 from jobs.asking.fields import said
 from jobs.asking.question import QuestionForm, first_question, like
-from jobs.asking.waiting import settled
+from jobs.asking.waiting import entry_read
 from jobs.models import EntryState, ModelEntry, Profile, Run, Workload
 from jobs.procedure.prompt_lengths import PromptLengths
 from jobs.selectors.model_entry import record_of
 from jobs.selectors.permission import Act
 from jobs.selectors.profile import profile_get
 from jobs.selectors.prompt_set import prompt_set_find
-from jobs.services.model_entry import model_entry_request
 from jobs.services.run import run_submit
 from jobs.services.workload import workload_save
 from jobs.sizing.refusal import Refusal
@@ -34,7 +33,7 @@ from jobs.web.run_length import run_lengths
 from jobs.web.session import signed_in
 
 STILL_COUNTING = "The prompts are still being counted: send this again in a moment. They and what you typed are kept."
-STILL_READING = "The model’s config is still being read: send this again in a moment. What you typed is kept."
+REFUSED_AT = {"bad_revision": "revision", "still_reading": None}
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -110,18 +109,13 @@ def _submit(request: HttpRequest, form: QuestionForm) -> Run | None:
 def _inspected(request: HttpRequest, form: QuestionForm) -> ModelEntry | None:
     """Ask for the inspection and wait a bounded time for it."""
     try:
-        entry = model_entry_request(
+        return entry_read(
             text=form.cleaned_data["model"], revision=form.cleaned_data["revision"] or None, user=signed_in(request)
         )
     except Refusal as refusal:
-        form.add_error("revision" if refusal.code == "bad_revision" else "model", said(refusal))
+        kept = " What you typed is kept." if refusal.code == "still_reading" else ""
+        form.add_error(REFUSED_AT.get(refusal.code, "model"), said(refusal) + kept)
         return None
-    entry = settled(entry)
-    if entry.state == EntryState.REFUSED:
-        form.add_error("model", said(Refusal.from_json(entry.error or {"code": "refused", "message": "Refused."})))
-    elif entry.state == EntryState.WAITING:
-        form.add_error(None, STILL_READING)
-    return entry if entry.state == EntryState.READY else None
 
 
 def _workload(request: HttpRequest, form: QuestionForm) -> Workload | None:
