@@ -11,7 +11,6 @@ from django.utils import timezone
 from jobs.asking import waiting
 from jobs.models import EntryState, ModelEntry, Profile, Run, Workload
 from jobs.sizing.record import StoredWeights
-from jobs.web.views import profile_new
 from tests.browser import demo
 from tests.factories import make_entry, make_worker
 
