@@ -70,6 +70,7 @@ def share_snapshot(
     measurements: Sequence[Mapping[str, Any]],
     model_kind: str,
     model_name: str,
+    random_weights: bool,
     measured_at: str,
     freshness: str = "",
     adopted: tuple[int, str] | None = None,
@@ -78,7 +79,7 @@ def share_snapshot(
     asked = figures(question, WORKLOAD) | figures(question, BOUNDS) | {"sequences": question.get("sequences") or 1}
     limit, budgets, points = _limit(stages), _budgets(stages), [_point(row) for row in measurements]
     drawn = {"budgets": budgets, "limit": _drawn_limit(limit)}
-    model = _model(model_kind, model_name, environment, random_weights=stages["budgets"].get("random_weights") is True)
+    model = _model(model_kind, model_name, environment, random_weights=random_weights)
     technical = _technical(question, environment)
     return {
         "format": FORMAT,
@@ -163,14 +164,15 @@ def _limit(stages: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _by_strategy(name: str, row: Mapping[str, Any], stages: Mapping[str, Any]) -> dict[str, Any]:
-    change = next((change for change in stages.get("changes") or () if change.get("strategy") == name), {})
+    tried: Sequence[Mapping[str, Any]] = stages.get("changes") or ()
+    quality = next((change.get("quality") for change in tried if change.get("strategy") == name), None)
     return {
         "strategy": strategy_named(name),
         **figures(row, BY_STRATEGY),
         "limited_by": word(row.get("limited_by"), LIMITERS),
         "confirmed": row.get("confirmed") is True,
         "fits": row.get("fits_workload") is True,
-        "mean_kl": figure((change.get("quality") or {}).get("mean_kl")),
+        "mean_kl": figure((quality or {}).get("mean_kl")),
     }
 
 

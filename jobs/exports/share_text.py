@@ -33,27 +33,30 @@ def strategy_text(name: str) -> str:
 
 def verdict_text(limit: Mapping[str, Any], *, asked_context: int, sequences: int) -> str:
     """The answer in one or two sentences, from figures alone."""
-    each = f" for each of {sequences:,} sequences" if sequences > 1 else ""
     context, name = limit["context"], limit["strategy"]
     if limit["open"]:
-        return _open(limit, each)
+        return _open(limit, sequences)
     if context is None:
         return "No: not even a short context fits on this device."
     if not limit["fits"]:
+        closest = f"The closest that does is {_so_much(context, sequences)} {strategy_text(name)}."
         because = BECAUSE.get(limit["limited_by"], "")
-        return (
-            f"No: the {asked_context:,} tokens asked for{each} do not fit on this device. The closest that does is "
-            f"{context:,} tokens {strategy_text(name)}. {because}".strip()
-        )
-    fits = f"Yes: the {context:,} tokens asked for{each} fit on this device {strategy_text(name)}"
+        asked = f"{_so_much(asked_context, sequences)}, as asked for,"
+        return f"No: {asked} do not fit on this device. {closest} {because}".strip()
+    fits = f"Yes: {_so_much(context, sequences)}, as asked for, fit on this device {strategy_text(name)}"
     return f"{fits}; no special setting is needed." if name == str(BASELINE) else f"{fits}. {_normal(limit)}"
 
 
-def _open(limit: Mapping[str, Any], each: str) -> str:
+def _so_much(context: int, sequences: int) -> str:
+    return f"{context:,} tokens" if sequences == 1 else f"{sequences:,} sequences of {context:,} tokens at once"
+
+
+def _open(limit: Mapping[str, Any], sequences: int) -> str:
     told = "Not answered yet: the measuring ended before it was seen what fits."
     if limit["context"] is None:
         return told
-    return f"{told} The longest seen to fit is {limit['context']:,} tokens{each} {strategy_text(limit['strategy'])}."
+    longest = _so_much(limit["context"], sequences)
+    return f"{told} The longest seen to fit is {longest} {strategy_text(limit['strategy'])}."
 
 
 def _normal(limit: Mapping[str, Any]) -> str:
