@@ -10,6 +10,8 @@ class ModelEntry(models.Model):
     """`spec` is a ModelSpec and `record` an InspectionRecord, both as JSON; `error` a Refusal.
 
     dtypes: the precisions that somebody asked about beside the first, for which the model is read too.
+    seen_commit: what a Hub model's revision was last seen to stand for, empty while nothing is known; looked_at: when
+    the Hub was last asked.
     woken_at: when an inspection was last asked for; attempts: how often one was begun since it was last settled.
     """
 
@@ -22,6 +24,8 @@ class ModelEntry(models.Model):
     error = models.JSONField(null=True)
     dtypes = models.JSONField(default=list)
     config_hash = models.CharField(max_length=64, blank=True, default="")
+    seen_commit = models.CharField(max_length=64, blank=True, default="")
+    looked_at = models.DateTimeField(null=True)
     requested_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="model_entries"
     )

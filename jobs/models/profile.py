@@ -11,8 +11,9 @@ class Profile(models.Model):
 
     latest_run: the one asked for last; answer_run: the latest that has an answer, to the question as it was then.
     adoption: the limit in force, None where none was adopted. freshness: whether the answer still holds; `differences`
-    are jobs.procedure.freshness.Differences as JSON. cloned_from: the profile that it was made like. An archived one is
-    kept, and left out of lists. at_night: whether the schedule may recheck it. webhook: the team's where empty.
+    are jobs.procedure.difference.Differences as JSON, differs_since the moment when there first were any. cloned_from:
+    the profile that it was made like. An archived one is kept, and left out of lists. at_night: whether the schedule
+    may recheck it. webhook: the team's where empty.
     """
 
     name = models.CharField(max_length=120)
@@ -29,6 +30,7 @@ class Profile(models.Model):
     adoption = models.ForeignKey("jobs.Adoption", null=True, on_delete=models.SET_NULL, related_name="+")
     freshness = models.CharField(max_length=6, choices=Freshness.choices, blank=True, default=Freshness.NONE)
     differences = models.JSONField(default=list)
+    differs_since = models.DateTimeField(null=True)
     at_night = models.BooleanField(default=True)
     notify = models.CharField(max_length=8, choices=Notify.choices, default=Notify.NEVER)
     webhook = models.CharField(max_length=500, blank=True, default="")

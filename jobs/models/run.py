@@ -18,6 +18,7 @@ class Run(models.Model):
     What lists print, sort and filter by, filled from `stages` when they have a limit (jobs.services.answer):
     answered: whether it has an answer; limit_context in tokens, None where nothing fits; limit_strategy and limited_by
     as in the contract; fits: the whole workload; peak_bytes and tokens_per_s as measured at the limit.
+    config_hash: of the model's config as its inspection read it, empty where it is not known.
     """
 
     profile = models.ForeignKey("jobs.Profile", on_delete=models.CASCADE, related_name="runs")
@@ -49,6 +50,7 @@ class Run(models.Model):
     tokens_per_s = models.FloatField(null=True)
     device = models.JSONField(default=dict)
     environment = models.JSONField(default=dict)
+    config_hash = models.CharField(max_length=64, blank=True, default="")
     stages = models.JSONField(default=dict)
     error = models.JSONField(null=True)
 

@@ -30,7 +30,7 @@ def begin(question: Question, record: InspectionRecord, bench: Bench) -> Generat
     if prompt != question.prompt_tokens:
         yield log(f"Prompts are multiples of 4 tokens: {prompt:,} stands for {question.prompt_tokens:,}.")
     loaded = bench.load()
-    yield Event(kind=EventKind.LOADED, data=_loaded(loaded))
+    yield Event(kind=EventKind.LOADED, data=_loaded(loaded, record))
     bounds = Bounds.of(question, int(loaded.device["capacity_bytes"]))
     grid = grid_to(prompt)
     return Evidence(
@@ -103,10 +103,12 @@ def _short(estimator: Estimator, bounds: Bounds, grid: Grid) -> int:
     return shorter_prompt(grid, max(fitting, default=None))
 
 
-def _loaded(loaded: Loaded) -> dict[str, Any]:
+def _loaded(loaded: Loaded, record: InspectionRecord) -> dict[str, Any]:
+    """config_hash: of the config as the inspection read it, which later inspections' can be compared with."""
     return {
         "device": dict(loaded.device),
         "environment": dict(loaded.environment),
+        "config_hash": record.config_hash,
         "weights_bytes": loaded.weights_bytes,
         "load_s": loaded.load_s,
         "random_weights": loaded.random_weights,

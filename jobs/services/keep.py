@@ -47,6 +47,7 @@ def run_keep(
         finished_at=now,
         device=presentable(device),
         environment=presentable(environment),
+        config_hash=record.config_hash if record else "",
         stages=presentable(stages),
         **(answer_columns(presentable(stages["limit"])) if stages.get("limit") else {}),
     )

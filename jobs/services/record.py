@@ -36,6 +36,7 @@ def event_record(*, run_id: int, lease: str, event: Event) -> int:
         _stage_keep(run_id, str(event.data["stage"]), event.data["result"])
     elif event.kind is EventKind.LOADED:
         about = {name: presentable(event.data[name]) for name in ("device", "environment") if name in event.data}
+        about |= {"config_hash": event.data.get("config_hash", "")}
         Run.objects.filter(pk=run_id).update(**about)
     return seq
 
