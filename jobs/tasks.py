@@ -11,6 +11,7 @@ from jobs.models.worker import worker_name
 from jobs.services.claim import run_claim
 from jobs.services.execute import run_execute
 from jobs.services.model_reading import model_entry_inspect
+from jobs.services.password_reset import password_reset_mail
 from jobs.services.prompt_count import prompt_count_make
 
 logger = logging.getLogger(__name__)
@@ -36,3 +37,8 @@ def model_inspect(entry_id: int) -> None:
 @shared_task
 def prompts_count(count_id: int) -> None:
     prompt_count_make(count_id)
+
+
+@shared_task
+def password_reset(email: str) -> None:
+    password_reset_mail(email)

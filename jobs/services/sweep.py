@@ -11,17 +11,20 @@ from jobs.models.heartbeat import LOST_AFTER_S, WAKE_AGAIN_AFTER_S, silent_since
 from jobs.services.claim import run_give_back
 from jobs.services.model_entry import MOST_INSPECTIONS, model_entry_give_up
 from jobs.services.run_state import HELD
+from jobs.services.session import sessions_sweep
 from jobs.services.wake import model_inspect_send, run_wake_send
 
 
 @dataclass(frozen=True, kw_only=True)
 class Swept:
-    """How many: runs taken from dead workers, runs and inspections woken again, models given up."""
+    """How many: runs taken from dead workers, runs and inspections woken again, models given up,
+    rows of sessions that are over."""
 
     given_back: int
     runs_woken: int
     inspections_woken: int
     given_up: int
+    sessions_gone: int = 0
 
     def __bool__(self) -> bool:
         return any(asdict(self).values())
@@ -51,7 +54,13 @@ def run_sweep(
             model_inspect_send(entry_id=entry.pk)
             inspections += 1
     woken = [run_wake_send(run_id=run.pk, queue=run.queue) for run in _forgotten(silent, unanswered)]
-    return Swept(given_back=given_back, runs_woken=len(woken), inspections_woken=inspections, given_up=given_up)
+    return Swept(
+        given_back=given_back,
+        runs_woken=len(woken),
+        inspections_woken=inspections,
+        given_up=given_up,
+        sessions_gone=sessions_sweep(now=now),
+    )
 
 
 def _unanswered(since: datetime) -> Q:

@@ -26,11 +26,16 @@ def prompts_count_send(*, count_id: int) -> bool:
     return _send("jobs.tasks.prompts_count", count_id, INSPECT_QUEUE)
 
 
-def _send(task: str, number: int, queue: str) -> bool:
+def password_reset_send(*, email: str) -> bool:
+    """The one message that is not sent again: who asked is told, and asks again."""
+    return _send("jobs.tasks.password_reset", email, INSPECT_QUEUE, again="not sent again")
+
+
+def _send(task: str, about: int | str, queue: str, *, again: str = "the sweep will send it again") -> bool:
     """False where the broker could not be reached."""
     try:
-        app.send_task(task, args=[number], queue=queue, retry=False)
+        app.send_task(task, args=[about], queue=queue, retry=False)
     except (OperationalError, OSError) as error:
-        logger.warning("%s(%s) was not sent, the sweep will send it again: %s", task, number, error)
+        logger.warning("%s(%s) was not sent, %s: %s", task, about if isinstance(about, int) else "…", again, error)
         return False
     return True

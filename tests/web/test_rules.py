@@ -12,8 +12,23 @@ from jobs.web.urls import urlpatterns
 
 TEMPLATES = sorted((settings.BASE_DIR / "templates").rglob("*.html"))
 SCRIPTS = sorted((settings.BASE_DIR / "static" / "js").glob("*.js"))
-OPEN = {"favicon", "sign-in", "setup", "healthz", "readyz", "metrics"}
-ONLY_POSTED = {"sign-out", "run-again", "run-cancel", "prompts-delete"}
+OPEN = {"favicon", "sign-in", "setup", "join", "reset-ask", "reset", "healthz", "readyz", "metrics"}
+ONLY_POSTED = {
+    "sign-out",
+    "run-again",
+    "run-cancel",
+    "prompts-delete",
+    "account-contact",
+    "account-password",
+    "account-session-end",
+    "account-sessions-end-others",
+    "team-invite",
+    "team-invitation-revoke",
+    "team-role",
+    "team-end",
+    "team-restore",
+    "team-password-link",
+}
 
 
 @pytest.mark.parametrize("template", TEMPLATES, ids=lambda path: str(path.relative_to(settings.BASE_DIR)))

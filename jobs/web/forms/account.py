@@ -1,4 +1,4 @@
-"""Signing in, and the first account."""
+"""Signing in, the first account and those that join, and what a member changes of their own."""
 
 from typing import Any
 
@@ -36,3 +36,27 @@ class FirstAccountForm(forms.Form):
         if again != self.cleaned_data.get("password"):
             raise forms.ValidationError("The two passwords differ.")
         return again
+
+
+class JoinForm(FirstAccountForm):
+    email = forms.EmailField(
+        label="E-mail",
+        max_length=254,
+        required=False,
+        help_text="For a forgotten password, and to be told when your runs are done.",
+        widget=forms.EmailInput(attrs={"autocomplete": "email"}),
+    )
+    field_order = ["username", "email", "password", "again"]
+
+
+class ContactForm(forms.Form):
+    email = forms.EmailField(
+        label="E-mail", max_length=254, required=False, widget=forms.EmailInput(attrs={"autocomplete": "email"})
+    )
+    email_told = forms.BooleanField(label="Tell me by e-mail when my runs are done", required=False)
+
+
+class ResetForm(forms.Form):
+    email = forms.EmailField(
+        label="E-mail", max_length=254, widget=forms.EmailInput(attrs={"autocomplete": "email", "autofocus": True})
+    )

@@ -1,5 +1,8 @@
 """Signing in and out; too many tries are refused by django-axes."""
 
+from typing import Any
+
+from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.views import LoginView, LogoutView
 from django.utils.decorators import method_decorator
@@ -12,6 +15,9 @@ class SignIn(LoginView):
     form_class = SignInForm
     template_name = "account/sign_in.html"
     redirect_authenticated_user = True
+
+    def get_context_data(self, **given: Any) -> dict[str, Any]:
+        return super().get_context_data(**given) | {"email_is_set": bool(settings.EMAIL_URL)}
 
 
 class SignOut(LogoutView):
