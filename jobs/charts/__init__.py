@@ -1,6 +1,7 @@
 """Figures as plain data, for Plotly in the browser."""
 
+from jobs.charts.compare import compared_memory_figure, compared_speed_figure
 from jobs.charts.memory import memory_figure
 from jobs.charts.speed import speed_figure, ttft_figure
 
-__all__ = ["memory_figure", "speed_figure", "ttft_figure"]
+__all__ = ["compared_memory_figure", "compared_speed_figure", "memory_figure", "speed_figure", "ttft_figure"]

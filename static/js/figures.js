@@ -50,7 +50,7 @@
     if (meta.role === "measured") marker.symbol = marks[series(meta.strategy)];
     const showlegend = meta.role !== "estimated" && trace.showlegend !== false;
     const mode = LEVELS.includes(meta.role) ? "lines" : trace.mode;
-    return { ...trace, mode, meta, showlegend, marker, line: { ...trace.line, color: colour } };
+    return { ...trace, mode, meta, showlegend, marker, textfont: { ...trace.textfont, color: colour }, line: { ...trace.line, color: colour } };
   }
 
   function axis(given) {
