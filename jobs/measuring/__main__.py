@@ -25,9 +25,10 @@ def answer(lines: TextIO, answers: Answers) -> None:
     """torch and transformers are imported here: after the parent is bound and the streams are apart."""
     from jobs.measuring.cuda_cards import CudaCards
     from jobs.measuring.devices import devices
+    from jobs.measuring.environment import cuda_versions
     from jobs.measuring.libraries import versions
 
-    answers.hello({"pid": os.getpid(), "versions": versions(), "devices": devices()})
+    answers.hello({"pid": os.getpid(), "versions": versions() | cuda_versions(), "devices": devices()})
     be_quiet()
     from jobs.measuring.nvml import Nvml
     from jobs.measuring.requests import Requests

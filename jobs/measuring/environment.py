@@ -36,9 +36,13 @@ def environment(
         "model_revision": revision,
         "config_hash": config_hash,
     }
-    if device["kind"] == "cuda":
-        found |= {"cuda": torch.version.cuda, "driver": _driver()}
-    return found
+    return found | (cuda_versions() if device["kind"] == "cuda" else {})
+
+
+def cuda_versions() -> dict[str, str]:
+    """Of CUDA as torch was built with it, and of the driver; nothing where there is neither."""
+    found = {"cuda": torch.version.cuda, "driver": _driver()}
+    return {name: version for name, version in found.items() if version}
 
 
 def _thread_settings() -> str:

@@ -31,7 +31,7 @@ from jobs.measuring.hub_refusals import not_a_hub, unreached
 from jobs.measuring.library_errors import LIBRARY_ERRORS
 from jobs.measuring.load_refusals import load_refusal
 from jobs.measuring.stored_headers import FileTensor, folder_tensors
-from jobs.sizing.model_spec import ModelSpec
+from jobs.sizing.model_spec import ModelKind, ModelSpec
 from jobs.sizing.refusal import Refusal
 
 CONFIG_FILE = "config.json"
@@ -71,6 +71,14 @@ def hub_config(spec: ModelSpec) -> Path:
         return _within(MOST_CONFIG_WAIT_S, lambda: _fetched_or_cached(spec))
     except TimeoutError:
         return _cached(spec, unreached(spec))
+
+
+def commit_of(spec: ModelSpec) -> dict[str, str]:
+    """{"commit": of the config in the local cache}; nothing for other models, or where none is there."""
+    if spec.kind is not ModelKind.HUB:
+        return {}
+    found = try_to_load_from_cache(spec.name, CONFIG_FILE, revision=spec.revision)
+    return {"commit": Path(found).parent.name} if isinstance(found, str) else {}
 
 
 def _fetched_or_cached(spec: ModelSpec) -> Path:

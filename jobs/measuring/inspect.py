@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import torch
 
 from jobs.measuring.config_hash import config_hash
+from jobs.measuring.hub_source import commit_of
 from jobs.measuring.inspect_strategies import strategy_refusals
 from jobs.measuring.libraries import versions
 from jobs.measuring.library_errors import LIBRARY_ERRORS
@@ -110,7 +111,7 @@ class Inspection:
             model_type=str(self._fields["model_type"]),
             architecture=type(model).__name__,
             config_hash=config_hash(subject.config),
-            versions=versions(),
+            versions=versions() | commit_of(spec),
             parameters=parameters(model),
             weights_bytes=unpacked_bytes,
             native_context=native_context(subject.text_config, self._fields),

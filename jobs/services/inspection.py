@@ -30,7 +30,7 @@ def record_for(
     strategies = tuple(dict.fromkeys((BASELINE, *question.strategies)))
     if (
         kept is not None
-        and is_of(kept, spec, versions)
+        and is_of(kept, spec, {**versions, **commit_of(entry)})
         and covers(kept, dtype=question.dtype, strategies=strategies, attention=question.attention)
     ):
         return kept
@@ -61,8 +61,13 @@ def record_keep(*, entry: ModelEntry, record: InspectionRecord) -> InspectionRec
     return whole
 
 
+def commit_of(entry: ModelEntry) -> dict[str, str]:
+    """What a Hub model's revision stands for, as records name it; nothing where it is not known."""
+    return {"commit": entry.seen_commit} if entry.seen_commit else {}
+
+
 def is_of(record: InspectionRecord, spec: ModelSpec, versions: Mapping[str, str]) -> bool:
     """Whether the record came from this program's code, the model's files as they stand, and these libraries, as far as
-    they are known."""
+    they are known. versions: a Hub model's "commit" too."""
     now = {**versions, **files_of(spec), "inspection": inspection_code()}
     return all(now.get(name, version) == version for name, version in record.versions.items())

@@ -12,7 +12,7 @@ from jobs.models import EntryState, ModelEntry, PromptCount
 from jobs.procedure.defaults import OFFERED
 from jobs.running.inspection import inspect_model
 from jobs.running.process import MeasuringProcess
-from jobs.services.inspection import Inspect, is_of, record_keep
+from jobs.services.inspection import Inspect, commit_of, is_of, record_keep
 from jobs.services.measuring import measuring_process
 from jobs.services.model_entry import MOST_INSPECTIONS, model_entry_refuse, was_forgotten
 from jobs.services.wake import model_inspect_send, prompts_count_send
@@ -67,7 +67,7 @@ def unread(entry: ModelEntry) -> list[tuple[str, Strategy]]:
     if not entry.record:
         return []
     record = InspectionRecord.from_json(entry.record)
-    known = record if is_of(record, ModelSpec.from_json(entry.spec), {}) else None
+    known = record if is_of(record, ModelSpec.from_json(entry.spec), commit_of(entry)) else None
     return [
         (dtype, strategy)
         for dtype in dict.fromkeys((FIRST_DTYPE, *entry.dtypes))

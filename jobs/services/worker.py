@@ -3,11 +3,14 @@
 from collections.abc import Mapping
 from typing import Any
 
+from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from jobs.models import Worker
 from jobs.models.worker import queue_name, worker_name
 from jobs.running.devices import known_again, uuids_of
+from jobs.services.freshness import profiles_freshen
 from jobs.services.presentable import presentable
 from jobs.sizing.refusal import Refusal
 
@@ -40,8 +43,10 @@ def worker_beat(*, name: str) -> bool:
     return bool(Worker.objects.filter(name=name).update(seen_at=timezone.now()))
 
 
+@transaction.atomic
 def worker_probed(*, name: str, probe: Mapping[str, Any]) -> None:
-    """Keep what the worker's measuring process said of itself (jobs.running.devices.probe)."""
+    """Keep what the worker's measuring process said of itself (jobs.running.devices.probe), and which of its answers
+    still hold."""
     worker = Worker.objects.filter(name=name).first()
     if worker is None:
         return  # it will register again, and ask again
@@ -63,6 +68,7 @@ def worker_probed(*, name: str, probe: Mapping[str, Any]) -> None:
         cards=uuids_of(found),
         error=None,
     )
+    profiles_freshen(of=Q(worker=worker))
 
 
 def _others_cards(worker: Worker) -> set[str]:

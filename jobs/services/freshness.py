@@ -1,0 +1,82 @@
+"""Whether profiles' answers still hold is written down whenever something that they rest on may have changed."""
+
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Q
+from django.db.models.fields.json import KT
+from django.utils import timezone
+
+from jobs.models import Freshness, Profile, Run
+from jobs.procedure.difference import weightiest
+from jobs.procedure.freshness import Basis, differences, versions_in
+from jobs.running.hub_commit import is_commit
+
+NAME_CHARACTERS = 120  # as a worker keeps its device's
+READ_BY = KT("model_entry__record__versions__transformers")
+COMPARED = (
+    "question",
+    "freshness",
+    "differences",
+    "differs_since",
+    *(f"worker__{name}" for name in ("versions", "device_name", "capacity_bytes")),
+    *(f"model_entry__{name}" for name in ("revision", "seen_commit", "config_hash")),
+    *(f"answer_run__{name}" for name in ("question", "environment", "device", "config_hash", "limit_strategy")),
+)
+
+
+def profile_freshen(*, profile: Profile) -> None:
+    """Of one, as it stands in the database; `profile` itself learns it too."""
+    profiles_freshen(of=Q(pk=profile.pk))
+    profile.refresh_from_db(fields=["freshness", "differences", "differs_since"])
+
+
+@transaction.atomic
+def profiles_freshen(*, of: Q, now: datetime | None = None) -> int:
+    """Of all those profiles, archived ones too; returns how many changed. Three queries, however many they are."""
+    now = now or timezone.now()
+    held = list(Profile.objects.filter(of).order_by("pk").select_for_update().values_list("pk", flat=True))
+    found = Profile.objects.filter(pk__in=held).select_related("worker", "model_entry", "answer_run")
+    changed = [profile for profile in found.only(*COMPARED).annotate(read_by=READ_BY) if _settle(profile, now)]
+    Profile.objects.bulk_update(changed, ["freshness", "differences", "differs_since"], batch_size=200)
+    return len(changed)
+
+
+def now_of(profile: Profile, *, read_by: str | None) -> Basis:
+    """What a run of this profile would rest on if it began now. read_by: the transformers that read the model last.
+
+    A worker that is gone, or has not said yet what it is, is not known.
+    """
+    worker, entry = profile.worker, profile.model_entry
+    probed = worker is not None and bool(worker.versions)
+    return Basis(
+        question=profile.question,
+        versions=versions_in(worker.versions) if worker else {},
+        device_name=worker.device_name if worker and probed else "",
+        device_bytes=worker.capacity_bytes if worker and probed else 0,
+        commit=entry.revision if is_commit(entry.revision) else entry.seen_commit,
+        config_hash=entry.config_hash,
+        config_by=read_by or "",
+    )
+
+
+def basis_of(run: Run) -> Basis:
+    """What a run's answer rests on."""
+    named = run.device | {"name": str(run.device.get("name") or "")[:NAME_CHARACTERS]}
+    return Basis.of_run(question=run.question, environment=run.environment, device=named, config_hash=run.config_hash)
+
+
+def _settle(profile: Any, now: datetime) -> bool:
+    """Whether anything about it changed."""
+    before = (profile.freshness, profile.differences)
+    run = profile.answer_run
+    if run is None:
+        profile.freshness, profile.differences = Freshness.NONE, []
+    else:
+        present = now_of(profile, read_by=profile.read_by)
+        found = differences(basis_of(run), present, strategy=run.limit_strategy)
+        profile.freshness = Freshness(weightiest(found) or Freshness.FRESH)
+        profile.differences = [difference.as_json() for difference in found]
+    profile.differs_since = (profile.differs_since or now) if profile.differences else None
+    return before != (profile.freshness, profile.differences)
