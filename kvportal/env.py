@@ -7,6 +7,7 @@ import secrets
 import warnings
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import environ
 from django.core.exceptions import ImproperlyConfigured
@@ -90,6 +91,17 @@ def email(url: str) -> dict[str, Any]:
     return {name: value for name, value in found.items() if name.startswith("EMAIL_") and value is not None}
 
 
+def rate(name: str, *, default: str) -> str:
+    """How often something may be done, `120/minute`; raises Refusal("bad_setting")."""
+    given = str(env.str(name, default="")).strip() or default
+    most, _, unit = given.partition("/")
+    if not (most.isascii() and most.isdigit() and 0 < int(most) and unit in {"second", "minute", "hour"}):
+        raise Refusal(
+            "bad_setting", f"{name}={given[:40]} is not a rate.", f"Write it as {default}, or per second or hour."
+        )
+    return given
+
+
 def database(folder: Path) -> dict[str, Any]:
     """DATABASE_URL as Django wants it, else a SQLite file in the data folder; raises Refusal("bad_database_url")."""
     try:
@@ -124,3 +136,38 @@ def channel_layers(redis_url: str) -> dict[str, dict[str, object]]:
         return {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
     host = {"address": redis_url, "socket_timeout": None}
     return {"default": {"BACKEND": "channels_redis.core.RedisChannelLayer", "CONFIG": {"hosts": [host]}}}
+
+
+def caches(redis_url: str) -> dict[str, dict[str, object]]:
+    """What all processes count together lies in the Redis; without one each counts for itself."""
+    if not redis_url:
+        return {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
+    patience = {"socket_timeout": 1.0, "socket_connect_timeout": 1.0}
+    backend = "django.core.cache.backends.redis.RedisCache"
+    return {"default": {"BACKEND": backend, "LOCATION": redis_url, "KEY_PREFIX": "kvportal", "OPTIONS": patience}}
+
+
+def hours(name: str, *, default: str) -> tuple[int, int] | None:
+    """Of a day, `1-5`: from the first on until the second begins, over midnight too; None for `off`.
+
+    Raises Refusal("bad_setting").
+    """
+    given = str(env.str(name, default="")).strip() or default
+    if given == "off":
+        return None
+    begin, _, end = given.partition("-")
+    known = {str(hour): hour for hour in range(25)}
+    if begin not in known or end not in known or known[begin] == 24 or known[begin] == known[end]:
+        raise Refusal("bad_setting", f"{name}={given[:40]} is not a span of hours.", f"Write it as {default}, or off.")
+    return known[begin], known[end]
+
+
+def time_zone(name: str, *, default: str) -> str:
+    """As the time zone database names it, `Europe/Berlin`; raises Refusal("bad_setting")."""
+    given = str(env.str(name, default="")).strip() or default
+    try:
+        return ZoneInfo(given).key
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise Refusal(
+            "bad_setting", f"{name}={given[:40]} is not a time zone.", "Write it as UTC or Europe/Berlin."
+        ) from None

@@ -7,15 +7,19 @@ from csp.constants import NONE, SELF
 
 from kvportal.env import (
     BASE_DIR,
+    caches,
     celery_broker,
     channel_layers,
     data_dir,
     database,
     email,
     env,
+    hours,
     number,
     public_url,
+    rate,
     secret_key,
+    time_zone,
 )
 
 DATA_DIR = data_dir()
@@ -45,8 +49,10 @@ INSTALLED_APPS = [
     "axes",
     "channels",
     "csp",
+    "drf_spectacular",
     "jobs",
     "kvportal",
+    "rest_framework",
 ]
 
 MIDDLEWARE = [
@@ -96,6 +102,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 REDIS_URL = env.str("REDIS_URL", default="")
 CHANNEL_LAYERS = channel_layers(REDIS_URL)
+CACHES = caches(REDIS_URL)
 CELERY_BROKER_URL = celery_broker(REDIS_URL)
 CELERY_BROKER_TRANSPORT_OPTIONS = {
     # A form does not wait for a broker that is away: the sweep rings later.
@@ -175,6 +182,36 @@ CONTENT_SECURITY_POLICY = {
     },
 }
 
+API_RATE = rate("API_RATE", default="120/minute")  # of each token
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "jobs.api.authentication.TokenAuthentication",
+        "jobs.api.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["jobs.api.permission.InScope"],
+    "DEFAULT_THROTTLE_CLASSES": ["jobs.api.throttle.TokenRate"],
+    "DEFAULT_PARSER_CLASSES": ["jobs.api.parsing.JSONParser"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_METADATA_CLASS": None,
+    "EXCEPTION_HANDLER": "jobs.api.errors.answer_error",
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "KV Portal",
+    "VERSION": "1",
+    "DESCRIPTION": "How much context a model can be given on a device, and with which KV cache strategy: measured. "
+    "Bytes are whole numbers; contexts are tokens of prompt and answer together.",
+    "SCHEMA_PATH_PREFIX": "/api/v1",
+    "SERVE_PUBLIC": True,
+    "SORT_OPERATIONS": False,
+    "COMPONENT_SPLIT_REQUEST": True,
+    "ENUM_ADD_EXPLICIT_BLANK_NULL_CHOICE": False,
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "jobs.api.schema.with_errors",
+    ],
+}
+
 # A file of prompts is read in memory up to its bound; what comes with it in a form is small.
 DATA_UPLOAD_MAX_NUMBER_FILES = 1  # each is held in memory while it comes, a stranger's too
 FILE_UPLOAD_HANDLERS = ["jobs.web.uploads.BoundedUpload"]
@@ -192,6 +229,9 @@ LANGUAGE_CODE = "en-gb"
 USE_I18N = False
 USE_TZ = True
 TIME_ZONE = "UTC"
+
+RECHECK_HOURS = hours("RECHECK_HOURS", default="1-5")  # None: never
+RECHECK_TIME_ZONE = time_zone("RECHECK_TIME_ZONE", default=TIME_ZONE)
 
 LOGGING = {
     "version": 1,

@@ -7,7 +7,7 @@ import pytest
 
 from tests.operations.portal_process import ROOT
 
-READ = re.compile(r"""(?:env\.\w+|number|environ\.get)\(\s*"([A-Z][A-Z_]+)"|environ\[\s*"([A-Z][A-Z_]+)"\]""")
+READ = re.compile(r"""(?:env\.\w+|number|rate|environ\.get)\(\s*"([A-Z][A-Z_]+)"|environ\[\s*"([A-Z][A-Z_]+)"\]""")
 SYSTEM = {
     "PATH",
     "HOME",

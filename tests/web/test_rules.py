@@ -12,11 +12,13 @@ from jobs.web.urls import urlpatterns
 
 TEMPLATES = sorted((settings.BASE_DIR / "templates").rglob("*.html"))
 SCRIPTS = sorted((settings.BASE_DIR / "static" / "js").glob("*.js"))
-OPEN = {"favicon", "sign-in", "setup", "join", "reset-ask", "reset", "healthz", "readyz", "metrics"}
+OPEN = {"share", "share-card", "favicon", "sign-in", "setup", "join", "reset-ask", "reset", "healthz", "readyz", "metrics"}
 ONLY_POSTED = {
+    "token-revoke",
     "sign-out",
     "run-again",
     "run-cancel",
+    "share-revoke",
     "prompts-delete",
     "account-contact",
     "account-password",

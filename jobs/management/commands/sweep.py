@@ -1,4 +1,4 @@
-"""Gives back what dead workers held and sends lost wake-ups again."""
+"""Gives back what dead workers held, sends lost wake-ups again, and asks at night for what is to be rechecked."""
 
 import logging
 import time

@@ -1,0 +1,56 @@
+"""What was measured of a profile, for whoever is about to deploy it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from jobs.models import Profile, Run
+from jobs.procedure.deploy import Measured
+from jobs.sizing.refusal import Refusal
+
+MOST_NAMED = 5
+MOST_ID_CHARACTERS = 18
+
+
+def profile_named(text: str) -> Profile:
+    """By its id or by its exact name, archived or not. Raises Refusal: unknown_profile, ambiguous_profile."""
+    profiles = Profile.objects.select_related("model_entry", "answer_run", "adoption__run")
+    if text.isascii() and text.isdigit() and len(text) <= MOST_ID_CHARACTERS:
+        found = profiles.filter(pk=int(text)).first()
+        if found is not None:
+            return found
+    named = list(profiles.filter(name=text.replace("\0", "")).order_by("-pk")[: MOST_NAMED + 1])
+    if len(named) == 1:
+        return named[0]
+    if not named:
+        raise Refusal(
+            "unknown_profile",
+            f"There is no profile “{text[:80]}”.",
+            "Give its id, as in its address, or its exact name.",
+        )
+    ids = ", ".join(str(profile.pk) for profile in named[:MOST_NAMED])
+    raise Refusal("ambiguous_profile", f"Several profiles are named “{text[:80]}”.", f"Give an id: {ids}, …")
+
+
+def measured_of(profile: Profile) -> Measured | None:
+    """The adopted limit where there is one, else the current answer's; None without either."""
+    adoption = profile.adoption
+    run = adoption.run if adoption else profile.answer_run
+    limit = run.stages.get("limit") if run else None
+    if run is None or not limit:
+        return None
+    by_strategy: Mapping[str, Any] = limit["by_strategy"]
+    contexts = {strategy: found.get("context") for strategy, found in by_strategy.items()}
+    return Measured(
+        model=tuple(dict.fromkeys((profile.model_entry.name, str(run.question["model"])))),
+        revision=profile.model_entry.revision,
+        question=run.question,
+        environment=run.environment,
+        device_name=_device_name(run),
+        limits={adoption.strategy: adoption.context} if adoption else contexts,
+        provisional=frozenset(strategy for strategy, found in by_strategy.items() if found.get("provisional")),
+        adopted=adoption is not None,
+    )
+
+
+def _device_name(run: Run) -> str:
+    return str(run.device.get("name") or run.question["device"])
