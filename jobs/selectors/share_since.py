@@ -25,6 +25,7 @@ class Since:
 
     measured_at: datetime | None = None
     superseded: bool = False
+    of_another_question: bool = False
     now: Limit | None = None
     asked_otherwise: bool = False
     decided_at: datetime | None = None
@@ -38,6 +39,7 @@ def share_since(share: Share) -> Since:
     return Since(
         measured_at=(later.finished_at or later.queued_at) if later else None,
         superseded=later is not None and says_otherwise(run, later),
+        of_another_question=later is not None and later.question != run.question,
         now=Limit(context=later.limit_context, strategy=later.limit_strategy) if later else None,
         asked_otherwise=profile.question != (later or run).question,
         decided_at=decided_at,

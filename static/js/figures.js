@@ -1,5 +1,5 @@
 // Draws the figures that the server sends as data, in the colours of the stylesheet's tokens. The root is the element
-// with data-figures (their address); data-name begins the file name of a picture, data-title is its second line. Within
+// with data-figures (their address, or #id of the data in the page itself); data-name begins the file name of a picture, data-title is its second line. Within
 // it data-figure is a figure's place, titled by data-title, and data-png a button that saves it.
 "use strict";
 
@@ -10,10 +10,13 @@
   const AROUND_PX = 100; // of a plot's width: its axis and margins
   const LEVEL_NAME_PX = 130;
   const LEGEND_ROW_PX = 21;
+  const USUAL_ROWS = 3; // of a legend, that a plot's height has room for
   const LEGEND_MARK_PX = 46;
   const LEGEND_LETTER_PX = 6.7;
   const PNG_PX = { width: 1000, height: 640, scale: 2 };
-  const PNG_TOP_PX = 92; // above the plot: its name and what it is of
+  const PNG_TOP_PX = 76; // above the plot: its name; and a line of what it is of
+  const PNG_LINE_PX = 16;
+  const PNG_LINE_LETTERS = 130;
   const root = document.querySelector("[data-figures]");
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const narrow = matchMedia("(max-width: 40rem)");
@@ -127,6 +130,9 @@
     return figure && figure.data.some((trace) => !LEVELS.includes((trace.meta || {}).role)) ? figure : null;
   }
 
+  // A long legend does not take its room from the plot.
+  const beyondUsual = (rows) => Math.max(0, rows - USUAL_ROWS) * LEGEND_ROW_PX;
+
   function draw() {
     for (const place of root.querySelectorAll("[data-figure]")) {
       const figure = figureOf(place);
@@ -134,22 +140,46 @@
       const empty = place.querySelector(".plot-empty");
       if (empty) empty.remove();
       const { traces, rows, layout } = drawn(figure, place.clientWidth, narrow.matches);
-      place.style.height = narrow.matches ? `${NARROW_PX + rows * LEGEND_ROW_PX}px` : "";
+      place.style.height = "";
+      const height = narrow.matches ? NARROW_PX + rows * LEGEND_ROW_PX : place.clientHeight + beyondUsual(rows);
+      place.style.height = `${height}px`;
       Plotly.react(place, traces, layout, config(place));
       for (const button of root.querySelectorAll(`[data-png="${place.dataset.figure}"]`)) button.hidden = false;
     }
   }
 
+  const plain = (text) => (text || "").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+
+  // Broken where its parts end.
+  function lines(text) {
+    const out = [];
+    for (const part of text.split(" · ")) {
+      const last = out.at(-1);
+      if (last !== undefined && last.length + part.length < PNG_LINE_LETTERS) out[out.length - 1] = `${last} · ${part}`;
+      else out.push(part);
+    }
+    return out;
+  }
+
   // A picture that stands alone: it says what it shows, and of what.
   function save(place) {
-    const { traces, layout } = drawn(figureOf(place), PNG_PX.width, false);
-    const plain = (text) => (text || "").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
-    const text = `<b>${plain(place.dataset.title)}</b><br>${plain(root.dataset.title)}`;
-    const title = { text, x: 0, xref: "paper", xanchor: "left", y: 0.965, yref: "container", yanchor: "top", font: { size: 15, color: token("--ink") } };
-    const margin = { ...layout.margin, t: PNG_TOP_PX, r: 28 };
+    const { traces, rows, layout } = drawn(figureOf(place), PNG_PX.width, false);
+    const of = lines(plain(root.dataset.title));
+    const subtitle = { text: of.join("<br>"), font: { size: 12, color: token("--ink-soft") } };
+    const font = { size: 16, weight: 650, color: token("--ink") };
+    const where = { x: 0, xref: "paper", xanchor: "left", y: 1, yref: "container", yanchor: "top", pad: { t: 28 } };
+    const title = { ...where, text: plain(place.dataset.title), font, subtitle };
+    const margin = { ...layout.margin, t: PNG_TOP_PX + PNG_LINE_PX * of.length, r: 28 };
     const whole = { ...layout, title, margin, autosize: false, paper_bgcolor: token("--surface") };
     const filename = `${root.dataset.name}-${place.dataset.figure}`;
-    return Plotly.downloadImage({ data: traces, layout: whole }, { ...PNG_PX, format: "png", filename });
+    return Plotly.downloadImage({ data: traces, layout: whole }, { ...PNG_PX, height: PNG_PX.height + beyondUsual(rows), format: "png", filename });
+  }
+
+  async function sent() {
+    const own = root.dataset.figures.startsWith("#") && document.querySelector(root.dataset.figures);
+    if (own) return JSON.parse(own.textContent);
+    const answer = await fetch(root.dataset.figures, { headers: { Accept: "application/json" } });
+    return answer.ok && !answer.redirected ? answer.json() : null;
   }
 
   async function refresh() {
@@ -158,8 +188,8 @@
     try {
       do {
         again = false;
-        const answer = await fetch(root.dataset.figures, { headers: { Accept: "application/json" } });
-        if (answer.ok && !answer.redirected) { figures = await answer.json(); draw(); tell(); }
+        const fresh = await sent();
+        if (fresh) { figures = fresh; draw(); tell(); }
       } while (again);
     } catch (error) {
       if (!(error instanceof TypeError)) throw error; // the network is away; the next news tries again

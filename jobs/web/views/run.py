@@ -17,6 +17,7 @@ from jobs.web.presenters.profile_rows import device_name
 from jobs.web.presenters.run_figures import run_figures
 from jobs.web.presenters.run_page import run_page
 from jobs.web.session import signed_in
+from jobs.web.views.shares import share_parts
 
 MOST_SEQ = 2**31 - 1
 
@@ -24,7 +25,7 @@ MOST_SEQ = 2**31 - 1
 @require_safe
 @never_cache
 def run(request: HttpRequest, pk: int) -> HttpResponse:
-    return render(request, "run/page.html", _context(_found(pk)))
+    return render(request, "run/page.html", _context(request, _found(pk)))
 
 
 @require_safe
@@ -34,7 +35,7 @@ def fragment(request: HttpRequest, pk: int) -> HttpResponse:
     after = _after(request)
     if after is None:
         return _bad_after()
-    return render(request, "run/live.html", _context(_found(pk), after=after))
+    return render(request, "run/live.html", _context(request, _found(pk), after=after))
 
 
 @require_safe
@@ -70,12 +71,13 @@ def _found(pk: int) -> Run:
         raise Http404 from missing
 
 
-def _context(found: Run, *, after: int = 0) -> dict[str, Any]:
+def _context(request: HttpRequest, found: Run, *, after: int = 0) -> dict[str, Any]:
     return {
         "nav": "profiles",
         "run": found,
         "page": run_page(found, after=after),
         "device": device_name(found, found.profile),
+        **share_parts(request, found),
     }
 
 

@@ -1,0 +1,108 @@
+"""The picture of a shared answer, for whatever shows a preview of its link: drawn anew, always the same bytes."""
+
+import unicodedata
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from io import BytesIO
+from typing import Any
+
+from PIL import Image, ImageDraw, ImageFont
+
+from jobs.exports.share_curve import draw_curve
+from jobs.exports.share_text import strategy_text
+
+WIDTH_PX, HEIGHT_PX = 1200, 630
+MARGIN_PX = 72
+PAPER, INK, SOFT, LINE = "#ffffff", "#17202c", "#4b5868", "#d5dbe3"
+ACCENT, GOOD, BAD = "#1c5cc4", "#17683f", "#a32a22"
+TITLE_LINES = 2
+PLOT = (700, 262, WIDTH_PX - MARGIN_PX, 500)
+TEXT_PX = PLOT[0] - MARGIN_PX - 48
+COLOURS = 64  # of the palette: flat areas and the edges of letters need no more
+
+Font = ImageFont.FreeTypeFont | ImageFont.ImageFont
+
+
+def share_card(title: str, taken: Mapping[str, Any]) -> bytes:
+    """A PNG of WIDTH_PX × HEIGHT_PX of a snapshot."""
+    image = Image.new("RGB", (WIDTH_PX, HEIGHT_PX), PAPER)
+    draw = ImageDraw.Draw(image)
+    limit = taken["limit"]
+    tone = GOOD if limit["fits"] else BAD
+    draw.rectangle((0, 0, WIDTH_PX, 14), fill=tone)
+    _lines(draw, _wrapped(draw, drawable(title) or taken["model"]["name"], _font(46)), top=64, font=_font(46))
+    draw.text((MARGIN_PX, 236), _eyebrow(limit), font=_font(30), fill=tone)
+    context = limit["context"]
+    figure = "none" if context is None else f"{context:,}"
+    draw.text((MARGIN_PX, 272), figure, font=_font(128), fill=INK)
+    if context is not None:
+        sequences = taken["workload"]["sequences"]
+        each = f" for each of {sequences:,}," if sequences > 1 else ""
+        told = f"tokens{each} {strategy_text(limit['strategy'])}"
+        _lines(draw, _wrapped(draw, told, _font(30), TEXT_PX), top=424, font=_font(30), fill=SOFT)
+    draw_curve(draw, taken, PLOT)
+    _foot(draw, taken)
+    return _png(image)
+
+
+def drawable(text: str) -> str:
+    """What the bundled letters can show: accents go, and letters that it lacks."""
+    apart = unicodedata.normalize("NFKD", text.replace("–", "-").replace("—", "-").replace("×", "x"))
+    return " ".join("".join(letter for letter in apart if letter.isascii() or letter in "·’‘“”…").split())
+
+
+def _font(size_px: int) -> Font:
+    return ImageFont.load_default(size_px)
+
+
+def _eyebrow(limit: Mapping[str, Any]) -> str:
+    if limit["fits"]:
+        return "Max context"
+    if limit["open"]:
+        return "No answer yet"
+    return "Does not fit. The closest" if limit["context"] is not None else "Nothing fits"
+
+
+def _wrapped(draw: ImageDraw.ImageDraw, text: str, font: Font, width_px: int = WIDTH_PX - 2 * MARGIN_PX) -> list[str]:
+    """At most TITLE_LINES lines; what is left out is told by three dots."""
+    lines: list[str] = []
+    words = text.split()
+    while words and len(lines) < TITLE_LINES:
+        line = words.pop(0)
+        while words and draw.textlength(f"{line} {words[0]}", font=font) <= width_px:
+            line = f"{line} {words.pop(0)}"
+        lines.append(_cut(draw, line, font, width_px))
+    if words:
+        lines[-1] = _cut(draw, f"{lines[-1]} {words[0]} …", font, width_px)
+    return lines
+
+
+def _cut(draw: ImageDraw.ImageDraw, line: str, font: Font, width_px: int) -> str:
+    if draw.textlength(line, font=font) <= width_px:
+        return line
+    while line and draw.textlength(f"{line}…", font=font) > width_px:
+        line = line[:-1]
+    return f"{line.rstrip()}…"
+
+
+def _lines(draw: ImageDraw.ImageDraw, lines: Sequence[str], *, top: int, font: Font, fill: str = INK) -> None:
+    for place, line in enumerate(lines):
+        draw.text((MARGIN_PX, top + place * round(1.28 * _height(font))), line, font=font, fill=fill)
+
+
+def _height(font: Font) -> int:
+    return round(font.getbbox("Ag")[3])
+
+
+def _foot(draw: ImageDraw.ImageDraw, taken: Mapping[str, Any]) -> None:
+    draw.line((MARGIN_PX, 550, WIDTH_PX - MARGIN_PX, 550), fill=LINE, width=2)
+    measured = datetime.fromisoformat(taken["measured_at"])
+    text = f"{drawable(taken['device']['name'])} · measured on {measured.day} {measured:%B %Y}"
+    draw.text((MARGIN_PX, 570), _cut(draw, text, _font(26), 880), font=_font(26), fill=SOFT)
+    draw.text((WIDTH_PX - MARGIN_PX, 570), "KV Portal", font=_font(26), fill=ACCENT, anchor="ra")
+
+
+def _png(image: Image.Image) -> bytes:
+    file = BytesIO()
+    image.quantize(COLOURS, dither=Image.Dither.NONE).save(file, "PNG", optimize=True)
+    return file.getvalue()
