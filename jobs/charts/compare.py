@@ -13,6 +13,7 @@ from jobs.charts.points import PointRow, strategies_of
 from jobs.charts.units import unit_for
 from jobs.sizing.units import bytes_text
 
+BESIDE = "\u00a0\u00a0"  # clear of the ring of a max context
 Height = Callable[[PointRow], float | None]
 
 
@@ -60,9 +61,8 @@ def _line(run: Overlaid, rows: Sequence[PointRow], place: int, height: Height, t
         y=[height(row) for row in rows],
         mode="lines+markers+text",
         name=f"{run.letter} {rows[0].label}",
-        legendgroup=run.letter,
-        text=[*[""] * (len(rows) - 1), run.letter],  # told apart without colour too
-        textposition="top center",
+        text=[*[""] * (len(rows) - 1), f"{BESIDE}{run.letter}"],  # told apart without colour too
+        textposition="middle right",
         cliponaxis=False,
         line={"color": COLOURS[run.slot], "dash": DASHES[(place - 1) % len(DASHES)] if place else "solid", "width": 2},
         marker={"color": COLOURS[run.slot], "symbol": SYMBOLS[place % len(SYMBOLS)], "size": 8},
@@ -80,7 +80,6 @@ def _limits(runs: Sequence[Overlaid], height: Height) -> Iterator[go.Scatter]:
                     y=[height(row)],
                     mode="markers",
                     name=f"{run.letter} max context",
-                    legendgroup=run.letter,
                     showlegend=False,
                     marker={"symbol": LIMIT_SYMBOL, "size": 18, "color": COLOURS[run.slot], "line": {"width": 2.5}},
                     hovertemplate=f"{run.letter}, {run.name}<br>max context %{{x:,d}} tokens<extra></extra>",

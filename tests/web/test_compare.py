@@ -102,7 +102,7 @@ def test_each_run_has_one_colour_and_a_letter_and_each_strategy_one_dash(
     for letter, token in (("A", "--run-1"), ("B", "--run-2")):
         mine = [line for (one, _), line in looks.items() if one == letter]
         assert {line["meta"]["token"] for line in mine} == {token}
-        assert {line["text"][-1] for line in mine} == {letter}
+        assert {line["text"][-1].strip() for line in mine} == {letter}
     for strategy in ("default", "quantized:hqq:4"):
         assert len({line["line"]["dash"] for (_, one), line in looks.items() if one == strategy}) == 1
     assert len({line["line"]["dash"] for line in lines}) == 2

@@ -12,6 +12,7 @@ from jobs.web.presenters.run_page import environment_rows
 
 VERSIONS = "versions · "
 DEVICE = "Device"
+TOLD = ("prompts", "attention")  # of the environment, what the question's rows say
 NONE = "–"
 CAUTION = "Their figures are not the strategies’ doing alone."
 
@@ -31,7 +32,7 @@ class SettingRow:
 def setting_rows(runs: Sequence[Run]) -> list[SettingRow]:
     """The question's first, then the environment's."""
     asked = [_settings(run) for run in runs]
-    found = [dict(environment_rows(run)) for run in runs]
+    found = [{name: value for name, value in environment_rows(run) if not name.startswith(TOLD)} for run in runs]
     names = dict.fromkeys(name for settings in found for name in settings)
     return [*(_row(name, asked) for name in asked[0]), *(_row(name, found) for name in sorted(names))]
 
