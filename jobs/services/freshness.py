@@ -4,8 +4,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Q
-from django.db.models.fields.json import KT
+from django.db.models import F, Q
 from django.utils import timezone
 
 from jobs.models import Freshness, Profile, Run
@@ -14,7 +13,7 @@ from jobs.procedure.freshness import Basis, differences, versions_in
 from jobs.running.hub_commit import is_commit
 
 NAME_CHARACTERS = 120  # as a worker keeps its device's
-READ_BY = KT("model_entry__record__versions__transformers")
+READ_BY = F("model_entry__record__versions__transformers")
 COMPARED = (
     "question",
     "freshness",

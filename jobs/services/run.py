@@ -44,17 +44,22 @@ def run_submit(
         worker=worker,
         question=question.as_json(),
     )
-    return _queue(profile, worker, user)
+    return run_queue(profile=profile, worker=worker, user=user)
 
 
 @transaction.atomic
 def run_again(*, profile: Profile, user: User | None) -> Run:
-    """The same question once more, on the same worker."""
+    """The question as it is now once more, on the profile's worker."""
+    return run_queue(profile=profile, worker=worker_of(profile), user=user)
+
+
+def worker_of(profile: Profile) -> Worker:
+    """Where its runs go. Raises Refusal: no_worker."""
     if profile.worker is None:
         raise Refusal(
             "no_worker", "The worker that this profile was measured on is gone.", "Make a new profile for another one."
         )
-    return _queue(profile, profile.worker, user)
+    return profile.worker
 
 
 @transaction.atomic
@@ -71,7 +76,11 @@ def run_cancel(*, run: Run, user: User | None) -> Run:
     return run
 
 
-def _queue(profile: Profile, worker: Worker, user: User | None) -> Run:
+def run_queue(
+    *, profile: Profile, worker: Worker, user: User | None, what: What = What.SUBMITTED, **purpose: Any
+) -> Run:
+    """A run that waits, in a transaction that sends its wake-up. purpose: of the run's columns purpose, behind and
+    compared_with_id, those that are not as of a run that somebody asks for."""
     run = Run.objects.create(
         profile=profile,
         submitted_by=user,
@@ -79,11 +88,12 @@ def _queue(profile: Profile, worker: Worker, user: User | None) -> Run:
         question=profile.question,
         queue=worker.queue,
         woken_at=timezone.now(),
+        **purpose,
     )
     data = {"state": str(RunState.QUEUED), "message": f"Waiting for {worker.device} of {worker.host}."}
     event_append(run_id=run.pk, when=WAITING, kind=EventKind.STATE, data=data)
     Profile.objects.filter(pk=profile.pk).update(latest_run=run)
-    deed_record(user=user, what=What.SUBMITTED, on=profile.name, run=run)
+    deed_record(user=user, what=what, on=profile.name, run=run)
     transaction.on_commit(partial(run_wake_send, run_id=run.pk, queue=run.queue))
     run.refresh_from_db()
     return run
