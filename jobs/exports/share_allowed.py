@@ -39,8 +39,10 @@ def figure(value: Any) -> int | float | None:
     return value
 
 
-def figures(given: Mapping[str, Any] | None, names: Collection[str]) -> dict[str, int | float | None]:
-    return {name: figure((given or {}).get(name)) for name in names}
+def figures(given: Any, names: Collection[str]) -> dict[str, int | float | None]:
+    """Of a mapping; all None where there is none."""
+    found = given if isinstance(given, Mapping) else {}
+    return {name: figure(found.get(name)) for name in names}
 
 
 def word(value: Any, known: Collection[str]) -> str:

@@ -172,7 +172,7 @@ def _by_strategy(name: str, row: Mapping[str, Any], stages: Mapping[str, Any]) -
         "limited_by": word(row.get("limited_by"), LIMITERS),
         "confirmed": row.get("confirmed") is True,
         "fits": row.get("fits_workload") is True,
-        "mean_kl": figure((quality or {}).get("mean_kl")),
+        **figures(quality, ("mean_kl",)),
     }
 
 

@@ -8,13 +8,17 @@ from django.http import HttpRequest
 from django.utils.deprecation import MiddlewareMixin
 
 from jobs.services.session import session_forget, session_seen
+from jobs.web.permission import View
+from jobs.web.sign_in_needed import is_open
 
 SEEN = "seen"  # in the session itself, which is read anyway: most requests ask nothing more
 SEEN_EVERY_S = 60
 
 
 class SeenMiddleware(MiddlewareMixin):
-    def process_request(self, request: HttpRequest) -> None:
+    def process_view(self, request: HttpRequest, view_func: View, *_: Any) -> None:
+        if is_open(view_func):
+            return
         if request.session.session_key is None or not isinstance(request.user, User):
             return
         if time.time() - float(request.session.get(SEEN, 0)) >= SEEN_EVERY_S:

@@ -29,7 +29,9 @@ PAGE = 50
 @never_cache
 def shares(request: HttpRequest) -> HttpResponse:
     page = Paginator(shares_list(), PAGE).get_page(request.GET.get("page"))
-    return render(request, "share/list.html", {"nav": "shares", "page": page, "rows": _rows(request, page.object_list)})
+    return render(
+        request, "share/list.html", {"nav": "shares", "page": page, "share_rows": _rows(request, page.object_list)}
+    )
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
