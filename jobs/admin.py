@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
+from django.contrib.auth.models import Group, User
 from django.http import HttpRequest
 
 from jobs.models import Event, Measurement, ModelEntry, Profile, PromptSet, Run, SetupLink, Worker, Workload
@@ -42,6 +43,7 @@ class ProfileAdmin(ReadOnly):
     list_display = ["name", "model_entry", "worker", "owner", "created_at"]
     list_select_related = ["model_entry", "worker", "owner"]
     search_fields = ["name", "model_entry__name"]
+    exclude = ["webhook"]  # a secret
 
 
 @admin.register(Run)
@@ -83,3 +85,18 @@ class WorkerAdmin(ReadOnly):
 class SetupLinkAdmin(ReadOnly):
     list_display = ["created_at", "used_at"]
     exclude = ["token_sha256"]
+
+
+admin.site.unregister([Group, User])
+
+
+@admin.register(User)
+class UserAdmin(ReadOnly):
+    """Changed on the team's page alone, so that the flags follow the role and one administrator stays."""
+
+    list_display = ["username", "is_superuser", "is_active", "last_login", "date_joined"]
+    search_fields = ["username"]
+    exclude = ["password", "groups", "user_permissions"]
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False

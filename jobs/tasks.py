@@ -11,6 +11,7 @@ from jobs.models.worker import worker_name
 from jobs.services.claim import run_claim
 from jobs.services.execute import run_execute
 from jobs.services.model_reading import model_entry_inspect
+from jobs.services.notice_sending import notice_deliver
 from jobs.services.password_reset import password_reset_mail
 from jobs.services.prompt_count import prompt_count_make
 
@@ -42,3 +43,8 @@ def prompts_count(count_id: int) -> None:
 @shared_task
 def password_reset(email: str) -> None:
     password_reset_mail(email)
+
+
+@shared_task
+def notice_send(notice_id: int, attempts: int) -> None:
+    notice_deliver(notice_id=notice_id, attempts=attempts)

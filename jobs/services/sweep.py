@@ -10,6 +10,7 @@ from jobs.models import EntryState, ModelEntry, Run, RunState
 from jobs.models.heartbeat import LOST_AFTER_S, WAKE_AGAIN_AFTER_S, silent_since
 from jobs.services.claim import run_give_back
 from jobs.services.model_entry import MOST_INSPECTIONS, model_entry_give_up
+from jobs.services.notice import notices_sweep
 from jobs.services.run_state import HELD
 from jobs.services.session import sessions_sweep
 from jobs.services.wake import model_inspect_send, run_wake_send
@@ -18,13 +19,14 @@ from jobs.services.wake import model_inspect_send, run_wake_send
 @dataclass(frozen=True, kw_only=True)
 class Swept:
     """How many: runs taken from dead workers, runs and inspections woken again, models given up,
-    rows of sessions that are over."""
+    rows of sessions that are over, notices asked for again."""
 
     given_back: int
     runs_woken: int
     inspections_woken: int
     given_up: int
     sessions_gone: int = 0
+    notices_woken: int = 0
 
     def __bool__(self) -> bool:
         return any(asdict(self).values())
@@ -60,6 +62,7 @@ def run_sweep(
         inspections_woken=inspections,
         given_up=given_up,
         sessions_gone=sessions_sweep(now=now),
+        notices_woken=notices_sweep(now=now),
     )
 
 

@@ -4,9 +4,10 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
 
-View = Callable[..., HttpResponse]
+View = Callable[..., HttpResponseBase]
 
 
 def kept_out(view: View) -> View:
@@ -14,7 +15,7 @@ def kept_out(view: View) -> View:
     page's own form, which the check against forged requests refuses."""
 
     @wraps(view)
-    def answered(request: HttpRequest, *args: Any, **given: Any) -> HttpResponse:
+    def answered(request: HttpRequest, *args: Any, **given: Any) -> HttpResponseBase:
         response = view(request, *args, **given)
         response.headers["X-Robots-Tag"] = "noindex, nofollow"
         response.headers["Referrer-Policy"] = "same-origin"

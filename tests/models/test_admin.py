@@ -3,7 +3,7 @@ from django.contrib import admin
 from django.test import Client
 from django.urls import reverse
 
-from jobs.models import Event, PromptSet, SetupLink, Workload
+from jobs.models import Event, Profile, PromptSet, SetupLink, Workload
 from jobs.services.claim import run_claim
 from jobs.services.record import measurement_keep
 from tests.factories import make_measurement, make_run, make_user, make_worker
@@ -43,3 +43,17 @@ def test_only_workloads_are_changed_by_hand(client: Client, row: None, model: ty
     one = model._default_manager.first()
     assert client.get(reverse(f"{name}_add")).status_code == 403
     assert client.post(reverse(f"{name}_change", args=[one.pk]), {}).status_code == 403
+
+
+def test_accounts_are_looked_at_and_changed_elsewhere(client: Client, row: None) -> None:
+    pk = make_user("bob").pk
+    page = client.get(reverse("admin:auth_user_change", args=[pk]))
+    assert page.status_code == 200 and "md5$" not in page.content.decode()
+    assert client.post(reverse("admin:auth_user_change", args=[pk]), {"is_superuser": "on"}).status_code == 403
+    assert client.post(reverse("admin:auth_user_delete", args=[pk]), {"post": "yes"}).status_code == 403
+
+
+def test_a_webhook_s_address_is_shown_nowhere(client: Client, row: None) -> None:
+    Profile.objects.update(webhook="https://hooks.example.org/se-cret")
+    page = client.get(reverse("admin:jobs_profile_change", args=[Profile.objects.get().pk]))
+    assert page.status_code == 200 and "se-cret" not in page.content.decode()

@@ -103,7 +103,7 @@ def test_a_waiting_inspection_is_woken_again_and_in_the_end_given_up(woken: list
 def test_a_sweep_of_many_takes_as_many_queries_as_of_few(django_assert_max_num_queries: Any) -> None:
     for number in range(8):
         make_run(make_worker(host=f"box{number}"))
-    with django_assert_max_num_queries(4):
+    with django_assert_max_num_queries(6):
         run_sweep()
 
 

@@ -25,6 +25,8 @@ ONLY_POSTED = {
     "account-session-end",
     "account-sessions-end-others",
     "team-invite",
+    "profile-notify",
+    "profile-notify-test",
     "team-invitation-revoke",
     "team-role",
     "team-end",

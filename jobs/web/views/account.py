@@ -82,7 +82,7 @@ def end_others(request: HttpRequest) -> HttpResponse:
 
 
 def _page(
-    request: HttpRequest, *, password: "PasswordChangeForm[User] | None" = None, contact: ContactForm | None = None
+    request: HttpRequest, *, password: PasswordChangeForm | None = None, contact: ContactForm | None = None
 ) -> HttpResponse:
     user = signed_in(request)
     told = Membership.objects.filter(user=user).values_list("email_told", flat=True).first()

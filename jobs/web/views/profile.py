@@ -7,7 +7,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from jobs.asking.fields import said
 from jobs.models import Profile
-from jobs.selectors.permission import Act
+from jobs.selectors.permission import Act, may
 from jobs.selectors.profile import profile_get
 from jobs.services.run import run_again
 from jobs.sizing.refusal import Refusal
@@ -16,6 +16,7 @@ from jobs.web.presenters.limits import answer
 from jobs.web.presenters.own_prompts import prompts_words
 from jobs.web.presenters.profile_rows import device_name, latest_answered, run_rows
 from jobs.web.presenters.questions import question_words
+from jobs.web.presenters.told import told_part
 from jobs.web.session import signed_in
 
 
@@ -34,6 +35,7 @@ def profile(request: HttpRequest, pk: int) -> HttpResponse:
         "answer_run": answered,
         "answer": answer(answered.stages, answered.question) if answered else None,
         "runs": run_rows(runs),
+        "told": told_part(found, may_change=may(request.user, Act.CHANGE, owners=[found.owner_id])),
     }
     return render(request, "profiles/page.html", context)
 
