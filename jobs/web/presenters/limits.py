@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from jobs.procedure.quality_text import kept_text, kl_text, provisional_text, quality_at
+from jobs.procedure.recheck import is_open
 from jobs.web.formats import size, strategy_label, strategy_series, tokens
 
 LIMITED_BY = {
@@ -125,12 +126,6 @@ def _title(limit: Mapping[str, Any]) -> str:
     if is_open(limit):
         return "No answer yet. The longest seen to fit:" if limit.get("context") else "No answer"
     return "Nothing fits the workload. The closest:" if limit.get("context") else "Nothing fits"
-
-
-def is_open(limit: Mapping[str, Any]) -> bool:
-    """Whether the measuring ended before it was seen if the workload fits: for want of time, or ended by others."""
-    found = (limit.get("by_strategy") or {}).values()
-    return any(one["first_failing_context"] is None and not one["fits_workload"] for one in found)
 
 
 def _failed_why(limit: Mapping[str, Any]) -> str:

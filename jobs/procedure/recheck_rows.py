@@ -1,0 +1,74 @@
+"""The figures of two runs beside each other, each with the noise that it is held against."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import partial
+from typing import Any
+
+from jobs.procedure.measurement import Measurement
+from jobs.procedure.noise import peak_noise_bytes, quality_noise_nats, speed_noise_part, ttft_noise_part
+from jobs.procedure.quality import Quality
+
+
+class Figure(StrEnum):
+    CONTEXT = "context"  # tokens, None where nothing fits
+    FITS = "fits"  # whether the whole workload does
+    STRATEGY = "strategy"
+    LIMITED_BY = "limited_by"
+    PEAK = "peak"  # bytes
+    SPEED = "speed"  # tokens/s of one sequence
+    TTFT = "ttft"  # seconds
+    QUALITY = "quality"  # mean KL in nats
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """beyond: whether the difference is more than the noise, None where one of both says nothing.
+
+    strategy and context: of a measured point; empty and None for what is of the whole answer. noise: in the figure's
+    unit, None where there is none to speak of.
+    """
+
+    figure: Figure
+    before: Any
+    now: Any
+    beyond: bool | None
+    noise: float | None = None
+    strategy: str = ""
+    context: int | None = None
+
+
+def point_rows(before: Measurement, now: Measurement, *, weights_bytes: int) -> Iterator[Row]:
+    """Of one strategy and context. weights_bytes: what of both peaks is weights."""
+    at = partial(Row, strategy=before.strategy, context=before.context)
+    if before.peak_bytes is not None and now.peak_bytes is not None:
+        noise = peak_noise_bytes(before, now, weights_bytes=weights_bytes)
+        beyond = abs(now.peak_bytes - before.peak_bytes) > noise
+        yield at(figure=Figure.PEAK, before=before.peak_bytes, now=now.peak_bytes, beyond=beyond, noise=noise)
+    was, is_now = before.decode_tokens_per_s, now.decode_tokens_per_s
+    if was and is_now:
+        allowed = was * speed_noise_part(before, now)
+        yield at(figure=Figure.SPEED, before=was, now=is_now, beyond=abs(is_now - was) > allowed, noise=allowed)
+    was, is_now = before.ttft_s, now.ttft_s
+    if was and is_now:
+        allowed = was * ttft_noise_part(before, now)
+        yield at(figure=Figure.TTFT, before=was, now=is_now, beyond=abs(is_now - was) > allowed, noise=allowed)
+
+
+def quality_rows(before: Quality | None, now: Quality | None) -> Iterator[Row]:
+    """Of the same text at the same context alone."""
+    if before is None or now is None or before.mean_kl is None or now.mean_kl is None:
+        return
+    if (before.context, before.text_sha256) != (now.context, now.text_sha256):
+        return
+    noise = quality_noise_nats(before, now)
+    yield Row(
+        figure=Figure.QUALITY,
+        before=before.mean_kl,
+        now=now.mean_kl,
+        beyond=abs(now.mean_kl - before.mean_kl) > noise,
+        noise=noise,
+        strategy=before.strategy,
+        context=before.context,
+    )
