@@ -15,7 +15,15 @@ from jobs.sizing.refusal import Refusal
 logger = logging.getLogger(__name__)
 RETRY_AFTER_S = 5
 LATER = frozenset({"still_reading"})  # refused now, and to be asked again
-CONFLICTS = LATER | {"no_worker", "wrong_device", "prompts_gone", "no_answer", "not_inspected", "inspection_lost"}
+CONFLICTS = LATER | {
+    "no_worker",
+    "wrong_device",
+    "prompts_gone",
+    "no_answer",
+    "nothing_to_recheck",
+    "not_inspected",
+    "inspection_lost",
+}
 """Refused for how things stand, not for what was asked."""
 KINDS: dict[type[Exception], tuple[str, str]] = {
     exceptions.NotAuthenticated: ("no_token", "Send the header “Authorization: Token kvp_…”."),

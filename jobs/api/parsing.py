@@ -18,7 +18,7 @@ class BodyTooLarge(APIException):
 
 
 class JSONParser(BaseParser):
-    """UTF-8 without NUL or halves of characters; numbers that JSON has."""
+    """An object, in UTF-8 without NUL or halves of characters; numbers that JSON has."""
 
     media_type = "application/json"
 
@@ -28,6 +28,8 @@ class JSONParser(BaseParser):
             raise BodyTooLarge
         try:
             data = json.loads(raw.decode("utf-8"), parse_constant=_no_number)
+            if not isinstance(data, dict):
+                raise ValueError("it is not an object")
             for text in _texts(data):
                 text.encode("utf-8")
                 if "\0" in text:

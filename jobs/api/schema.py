@@ -25,7 +25,6 @@ ERRORS = {
     "500": "Unforeseen; the web server's log has the details.",
 }
 ALWAYS = ("401", "403", "406", "429", "500")
-WITH_QUERY = ("400", "404")
 WITH_BODY = ("400", "409", "413", "415")
 REFERENCE = {"$ref": "#/components/schemas/Error"}
 RETRY_AFTER = {"Retry-After": {"schema": {"type": "integer"}, "description": "seconds"}}
@@ -50,11 +49,11 @@ def with_errors(result: dict[str, Any], **_: Any) -> dict[str, Any]:
     """A hook of drf-spectacular: what every operation may answer beside what its view says."""
     for operations in result["paths"].values():
         for operation in operations.values():
-            parameters = operation.get("parameters", [])
+            places = {parameter["in"] for parameter in operation.get("parameters", [])}
             codes = {*ALWAYS, *(WITH_BODY if "requestBody" in operation else ())}
-            codes |= {code for code in WITH_QUERY if parameters}
-            codes |= {"409"} if operation.get("x-conflicts") else set()
-            for code in sorted(codes):
+            codes |= {"404"} if places else set()
+            codes |= {"400"} if "query" in places else set()
+            for code in codes:
                 operation["responses"].setdefault(code, _error(code))
             operation["responses"] = dict(sorted(operation["responses"].items()))
     return result
