@@ -96,6 +96,14 @@ class Learned:
     finished: Finished
     strategy: Strategy
     _estimators: dict[int, Estimator] = field(init=False, default_factory=dict, repr=False, compare=False)
+    _needs: dict[tuple[int, int], tuple[int, int]] = field(init=False, default_factory=dict, repr=False, compare=False)
+
+    def needs(self, prompt: int, sequences: int) -> tuple[int, int]:
+        """Peak and band, remembered: neither a capacity nor a headroom changes them."""
+        at = prompt, sequences
+        if at not in self._needs:
+            self._needs[at] = self.peak_bytes(prompt, sequences), self.band_bytes(prompt, sequences)
+        return self._needs[at]
 
     @cached_property
     def curve(self) -> Curve:
@@ -168,14 +176,19 @@ class Learned:
 def _predicted(learned: Learned, conditions: Conditions) -> Predicted:
     finished, sequences = learned.finished, conditions.sequences
     prompt = max(MULTIPLE_TOKENS, down(conditions.prompt_tokens))
-    peak, band = learned.peak_bytes(prompt, sequences), learned.band_bytes(prompt, sequences)
+    peak, band = learned.needs(prompt, sequences)
     likely, ends = _longest(learned, conditions, with_band=False)
     sure, _ = _longest(learned, conditions, with_band=True)
     return Predicted(
         strategy=learned.strategy,
         peak_bytes=peak,
         band_bytes=band,
-        fit=Fit.BEYOND if _is_beyond(finished, conditions) else _fit(peak, band, conditions.budget_bytes),
+        fit=fit_of(
+            finished,
+            conditions.prompt_tokens + finished.question.answer_tokens,
+            needed=(peak, band),
+            budget_bytes=conditions.budget_bytes,
+        ),
         sure_context=sure,
         likely_context=likely,
         ends=ends,
@@ -193,8 +206,8 @@ def _longest(learned: Learned, conditions: Conditions, *, with_band: bool) -> tu
     question, sequences = learned.finished.question, conditions.sequences
 
     def needed_bytes(prompt: int) -> int:
-        band = learned.band_bytes(prompt, sequences) if with_band else 0
-        return learned.peak_bytes(prompt, sequences) + band
+        peak, band = learned.needs(prompt, sequences)
+        return peak + band if with_band else peak
 
     prompt, ends = Prompts(question, learned.finished.record, needed_bytes).longest_within(conditions.budget_bytes)
     known = (*learned.measured(sequences), *([] if prompt is None else [prompt]))
@@ -202,12 +215,12 @@ def _longest(learned: Learned, conditions: Conditions, *, with_band: bool) -> tu
     return (None if longest is None else longest + question.answer_tokens), ends
 
 
-def _is_beyond(finished: Finished, conditions: Conditions) -> bool:
+def fit_of(finished: Finished, context_tokens: int, *, needed: tuple[int, int], budget_bytes: int) -> Fit:
+    """needed: peak and band, in bytes."""
     native = finished.record.native_context
-    return native is not None and conditions.prompt_tokens + finished.question.answer_tokens > native
-
-
-def _fit(peak_bytes: int, band_bytes: int, budget_bytes: int) -> Fit:
+    if native is not None and context_tokens > native:
+        return Fit.BEYOND
+    peak_bytes, band_bytes = needed
     if peak_bytes + band_bytes <= budget_bytes:
         return Fit.YES
     return Fit.NO if peak_bytes - band_bytes > budget_bytes else Fit.UNSURE

@@ -1,5 +1,5 @@
 // Draws the figures that the server sends as data, in the colours of the stylesheet's tokens. The root is the element
-// with data-figures (their address, or #id of the data in the page itself); data-name begins the file name of a picture, data-title is its second line. Within
+// with data-figures (their address, or #id of the data in the page itself); data-name begins the file name of a picture, data-title (and the answer's summary) is what it is of. Within
 // it data-figure is a figure's place, titled by data-title, and data-png a button that saves it.
 "use strict";
 
@@ -164,14 +164,14 @@
   // A picture that stands alone: it says what it shows, and of what.
   function save(place) {
     const { traces, rows, layout } = drawn(figureOf(place), PNG_PX.width, false);
-    const of = lines(plain(root.dataset.title));
+    const of = lines(plain([root.dataset.title, figures.summary].filter(Boolean).join(" · ")));
     const subtitle = { text: of.join("<br>"), font: { size: 12, color: token("--ink-soft") } };
     const font = { size: 16, weight: 650, color: token("--ink") };
     const where = { x: 0, xref: "paper", xanchor: "left", y: 1, yref: "container", yanchor: "top", pad: { t: 28 } };
     const title = { ...where, text: plain(place.dataset.title), font, subtitle };
     const margin = { ...layout.margin, t: PNG_TOP_PX + PNG_LINE_PX * of.length, r: 28 };
     const whole = { ...layout, title, margin, autosize: false, paper_bgcolor: token("--surface") };
-    const filename = `${root.dataset.name}-${place.dataset.figure}`;
+    const filename = `${root.dataset.name || "figure"}-${place.dataset.figure}`;
     return Plotly.downloadImage({ data: traces, layout: whole }, { ...PNG_PX, height: PNG_PX.height + beyondUsual(rows), format: "png", filename });
   }
 
@@ -207,6 +207,7 @@
   });
   dark.addEventListener("change", draw);
   narrow.addEventListener("change", draw);
+  matchMedia("print").addEventListener("change", draw); // paper is light
   document.addEventListener("portal:measured", () => setTimeout(refresh, 0)); // the tables first
   refresh();
 })();

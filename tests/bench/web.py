@@ -10,6 +10,7 @@ from tests.bench.seeded_portal import SeededPortal, seeded_portal
 
 PAGE_TARGET_MS = 100.0
 ESTIMATE_TARGET_MS = 50.0
+WHAT_IF_TARGET_MS = 50.0
 ESTIMATE = "/profiles/new/estimate/?model=SmolLM2-135M&prompt_tokens={prompt}&answer_tokens=256&capacity=600MiB"
 TICKED = "".join(f"&strategies={name}" for name in FIRST_STRATEGIES)
 WARM_UP = 3
@@ -43,6 +44,21 @@ def estimates() -> Iterator[Row]:
     paths = [ESTIMATE.format(prompt=1000 + 100 * place) + TICKED for place in range(WARM_UP + TIMES)]
     served_ms = [_served_ms(portal, path) for path in paths][WARM_UP:]
     yield median_at_most("web", "the estimate served", served_ms, "ms", ESTIMATE_TARGET_MS)
+
+
+@benchmark("web")
+def what_if() -> Iterator[Row]:
+    """Each for another capacity, as while a slider is moved: the map, its table and every strategy's reach."""
+    portal = seeded_portal()
+    from tests.browser import demo
+
+    run = demo.begin("What if")
+    demo.finish(run)
+    paths = [
+        f"/runs/{run}/what-if/grid/?capacity={300 + place}MiB&headroom_percent=8" for place in range(WARM_UP + TIMES)
+    ]
+    served_ms = [_served_ms(portal, path) for path in paths][WARM_UP:]
+    yield median_at_most("web", "what if answered", served_ms, "ms", WHAT_IF_TARGET_MS)
 
 
 def _served_ms(portal: SeededPortal, path: str) -> float:

@@ -183,7 +183,8 @@ def known(name: str, read: InspectionRecord) -> ModelEntry:
     """A built-in architecture's entry with this record, the first time it is asked for."""
     spec = resolve_model(name)
     found = ModelEntry.objects.filter(kind=str(spec.kind), name=spec.name).first()
-    return found or make_entry(spec.name, kind=str(spec.kind), spec=spec.as_json(), record=read.as_json())
+    row = {"kind": str(spec.kind), "spec": spec.as_json(), "record": read.as_json(), "inspected_at": timezone.now()}
+    return found or make_entry(spec.name, **row)
 
 
 def submit(
@@ -264,6 +265,27 @@ def on_gpus() -> dict[str, int]:
     tell(runs["downloading"], events=1)
     say(runs["downloading"], ["Downloading: 1.20 GiB of 2.00 GiB."])
     return runs
+
+
+def offloading() -> int:
+    """A nightly job on a GPU that offloading alone can hold: done."""
+    one = gpu("cuda:0", L4["name"], L4_BYTES)
+    asked = {"device": one.device, "prompt_tokens": 6144, "capacity_bytes": 600 * MIB, "min_decode_tokens_per_s": 1.0}
+    tried = strategies("quantized:hqq:4", "offloaded")
+    run = begin("Nightly job", of=hub_entry(), on=one, world=GpuWorld, strategies=tried, **asked)
+    finish(run)
+    return run
+
+
+def later(run: int, **columns: Any) -> int:
+    """The profile's answer once more, as a run of now in which only these columns differ."""
+    found = Run.objects.get(pk=run)
+    now = timezone.now()
+    found.pk, found.queued_at, found.finished_at = None, now, now
+    found.save()
+    Run.objects.filter(pk=found.pk).update(queued_at=now, **columns)
+    type(found.profile).objects.filter(pk=found.profile_id).update(answer_run=found, latest_run=found)
+    return int(found.pk)
 
 
 def tell(run: int, *, until: str = "", events: int = 0) -> int:
@@ -353,3 +375,11 @@ def _spread_in_time() -> None:
             Event.objects.filter(pk=event.pk).update(created_at=at)
         Run.objects.filter(pk=run.pk).update(queued_at=start, started_at=start, finished_at=times[-1])
         type(run.profile).objects.filter(pk=run.profile_id).update(created_at=start)
+
+
+def administrator() -> dict[str, str]:
+    """Somebody to sign in as, who may do everything."""
+    if not User.objects.filter(username="grace").exists():
+        user = User.objects.create_superuser("grace", password=PASSWORD)
+        Membership.objects.create(user=user, role=Role.ADMIN)
+    return {"username": "grace", "password": PASSWORD}

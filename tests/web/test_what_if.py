@@ -15,7 +15,7 @@ def page_of(client: Client, pk: int, **asked: object) -> str:
 
 def test_a_finished_run_answers_at_once_for_its_own_conditions(signed_in: Client, answered: int) -> None:
     page = page_of(signed_in, answered)
-    assert "Nothing on this page was measured." in page
+    assert "Only what is marked as measured was measured." in page
     assert "Longest context, predicted" in page
     assert "normal cache" in page
     assert "quantized 4 bits (hqq)" in page

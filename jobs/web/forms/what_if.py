@@ -1,13 +1,18 @@
 """What if: the four conditions that a finished run can answer for without measuring."""
 
-from typing import Any
+from typing import Any, cast
 
 from django import forms
 
 from jobs.asking.fields import AmountField, CountField, SizeField
 from jobs.procedure.question_check import MOST_HEADROOM_PERCENT, MOST_SEQUENCES, MOST_TOKENS
 from jobs.procedure.what_if import Conditions, Finished
+from jobs.sizing.strategy import BASELINE, Strategy
 from jobs.sizing.units import bytes_text
+from jobs.web.formats import strategy_label
+from jobs.web.sliders import Slider, capacity_slider, headroom_slider
+
+CONDITIONS = ("prompt_tokens", "sequences", "capacity", "headroom_percent")
 
 
 class WhatIfForm(forms.Form):
@@ -20,9 +25,16 @@ class WhatIfForm(forms.Form):
         label="Headroom", least=0, most=MOST_HEADROOM_PERCENT, zero=True, unit="percent", required=False
     )
 
-    def __init__(self, *args: Any, finished: Finished, **options: Any) -> None:
+    strategy = forms.ChoiceField(label="Strategy of the map", required=False)
+
+    def __init__(self, *args: Any, finished: Finished, recommended: str, **options: Any) -> None:
+        """recommended: the strategy that the map shows where none is chosen."""
         super().__init__(*args, **options)
         self._own = own_conditions(finished)
+        self._recommended = recommended
+        names = [str(strategy) for strategy in (BASELINE, *finished.strategies)]
+        cast("forms.ChoiceField", self.fields["strategy"]).choices = [(name, strategy_label(name)) for name in names]
+        self.initial.setdefault("strategy", recommended)
         for name, text in _texts(self._own).items():
             self.fields[name].widget.attrs["placeholder"] = text
         for name, field in self.fields.items():
@@ -31,7 +43,7 @@ class WhatIfForm(forms.Form):
 
     def given(self) -> dict[str, str]:
         """The conditions that are not the run's own, as they were typed."""
-        typed = {name: str(self[name].value() or "").strip() for name in self.fields}
+        typed = {name: str(self[name].value() or "").strip() for name in CONDITIONS}
         return {name: text for name, text in typed.items() if text}
 
     def conditions(self) -> Conditions:
@@ -45,6 +57,24 @@ class WhatIfForm(forms.Form):
             if given["headroom_percent"] is None
             else given["headroom_percent"],
         )
+
+    def mapped(self) -> Strategy:
+        """Of a form that is valid: the map's."""
+        return Strategy.parse(self.cleaned_data["strategy"] or self._recommended)
+
+    def shown(self) -> str:
+        """The name of the strategy that the choice stands at."""
+        return str(self["strategy"].value() or self._recommended)
+
+    def sliders(self) -> dict[str, Slider]:
+        """By field: shown where there is JavaScript, and never sent; the field beside it has the number."""
+        given = self.cleaned_data if self.is_valid() else {}
+        capacity = given.get("capacity") or self._own.capacity_bytes
+        headroom = given.get("headroom_percent")
+        return {
+            "capacity": capacity_slider(capacity, own_bytes=self._own.capacity_bytes),
+            "headroom_percent": headroom_slider(self._own.headroom_percent if headroom is None else headroom),
+        }
 
 
 def own_conditions(finished: Finished) -> Conditions:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from jobs.models import Run
 from jobs.procedure.quality_text import quality_at
 from jobs.procedure.reach import Ends
 from jobs.procedure.what_if import Conditions, Finished, Fit, Predicted
@@ -52,9 +53,9 @@ class WhatIf:
     rows: tuple[WhatIfRow, ...]
 
 
-def what_if(finished: Finished, conditions: Conditions, stages: Mapping[str, Any]) -> WhatIf:
-    """stages: of the run, for what it found out beside the memory."""
-    max_kl = finished.question.max_kl
+def what_if(finished: Finished, conditions: Conditions, run: Run) -> WhatIf:
+    """run: for what it found out beside the memory."""
+    stages, max_kl = run.stages, run.question.get("max_kl")
     return WhatIf(
         context_tokens=conditions.prompt_tokens + finished.question.answer_tokens,
         sequences=conditions.sequences,
