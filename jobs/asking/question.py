@@ -18,7 +18,7 @@ from jobs.procedure.question import Depth, Question
 from jobs.procedure.verified import doubt
 from jobs.selectors.prompt_set import prompt_sets_list
 from jobs.selectors.worker import devices_for_form
-from jobs.selectors.workload import workloads_list
+from jobs.selectors.workload import workloads_offered
 from jobs.sizing.budgets import weights_bytes
 from jobs.sizing.model_spec import ModelKind
 from jobs.sizing.record import InspectionRecord
@@ -166,7 +166,7 @@ class QuestionForm(forms.Form):
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.devices = devices_for_form()
-        self.choose("workload").queryset = workloads_list()
+        self.choose("workload").queryset = workloads_offered()
         self.choose("prompts").queryset = prompt_sets_list()
         device = self.choose("worker")
         device.queryset = Worker.objects.all()

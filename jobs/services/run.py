@@ -28,14 +28,13 @@ def run_submit(
     question: Question,
     worker: Worker,
     workload: Workload | None = None,
+    cloned_from: Profile | None = None,
 ) -> Run:
-    """Save the question as a profile and queue its first run. Raises Refusal for a model that was refused."""
-    if entry.state == EntryState.REFUSED:
-        raise Refusal.from_json(entry.error or {"code": "refused", "message": f"{entry} was refused."})
-    if question.device != worker.device:
-        raise Refusal(
-            "wrong_device", f"{worker} measures on {worker.device}, not on {question.device}.", "Choose another device."
-        )
+    """Save the question as a profile and queue its first run; cloned_from: the profile that it was made like.
+
+    Raises Refusal: wrong_device, and why the model was refused.
+    """
+    refuse_unmeasurable(entry, question, worker)
     profile = Profile.objects.create(
         name=(name.strip() or f"{entry} on {worker.device_name}")[:120],
         owner=user,
@@ -43,6 +42,7 @@ def run_submit(
         workload=workload,
         worker=worker,
         question=question.as_json(),
+        cloned_from=cloned_from,
     )
     return run_queue(profile=profile, worker=worker, user=user)
 
@@ -54,12 +54,31 @@ def run_again(*, profile: Profile, user: User | None) -> Run:
 
 
 def worker_of(profile: Profile) -> Worker:
-    """Where its runs go. Raises Refusal: no_worker."""
+    """Where its runs go. Raises Refusal: no_worker, archived."""
+    refuse_archived(profile)
     if profile.worker is None:
         raise Refusal(
             "no_worker", "The worker that this profile was measured on is gone.", "Make a new profile for another one."
         )
     return profile.worker
+
+
+def refuse_archived(profile: Profile) -> None:
+    """Raises Refusal: archived, of a profile as it stands in the database."""
+    if Profile.objects.filter(pk=profile.pk, archived_at__isnull=False).exists():
+        raise Refusal(
+            "archived", f"“{profile.name}” is archived: nothing of it is run or adopted.", "Restore it first."
+        )
+
+
+def refuse_unmeasurable(entry: ModelEntry, question: Question, worker: Worker) -> None:
+    """Raises Refusal: wrong_device, and why the model was refused."""
+    if entry.state == EntryState.REFUSED:
+        raise Refusal.from_json(entry.error or {"code": "refused", "message": f"{entry} was refused."})
+    if question.device != worker.device:
+        raise Refusal(
+            "wrong_device", f"{worker} measures on {worker.device}, not on {question.device}.", "Choose another device."
+        )
 
 
 @transaction.atomic

@@ -1,12 +1,15 @@
-"""Named workloads."""
+"""Named workloads. A profile keeps the lengths that it was asked with, whatever becomes of its workload."""
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
+from django.utils import timezone
 
 from jobs.models import PromptSet, Workload
+from jobs.services.deed import What, deed_record
 from jobs.sizing.refusal import Refusal
 
 MOST_TOKENS = 2**31 - 1  # what the database's integers hold
+MOST_NOTES_CHARACTERS = 4000
 
 
 def workload_save(
@@ -35,6 +38,59 @@ def workload_save(
     except IntegrityError:  # another made the same name a moment before
         with transaction.atomic():
             return _save(user, name, fields)
+
+
+@transaction.atomic
+def workload_edit(
+    *,
+    workload: Workload,
+    user: User | None,
+    name: str,
+    prompt_tokens: int,
+    typical_prompt_tokens: int,
+    answer_tokens: int,
+    sequences: int,
+    notes: str = "",
+) -> Workload:
+    """Its prompts stay. Raises Refusal: bad_name, bad_length, bad_notes, workload_taken."""
+    name, notes = name.strip(), notes.replace("\r\n", "\n").strip()
+    lengths = {
+        "prompt_tokens": prompt_tokens,
+        "typical_prompt_tokens": typical_prompt_tokens,
+        "answer_tokens": answer_tokens,
+        "sequences": sequences,
+    }
+    _refuse_nonsense(name, lengths)
+    if len(notes) > MOST_NOTES_CHARACTERS:
+        raise Refusal("bad_notes", f"The notes have more than {MOST_NOTES_CHARACTERS:,} characters.", "Shorten them.")
+    if Workload.objects.filter(name=name).exclude(pk=workload.pk).exists():
+        raise Refusal("workload_taken", f"There is a workload “{name}” already.", "Give it another name.")
+    fields = lengths | {"name": name, "notes": notes}
+    changed = [field for field, value in fields.items() if getattr(workload, field) != value]
+    if changed:
+        Workload.objects.filter(pk=workload.pk).update(**fields)
+        workload.refresh_from_db()
+        about = ", ".join(field.replace("_", " ") for field in changed)
+        deed_record(user=user, what=What.EDITED, on=f"workload {name}", about=about)
+    return workload
+
+
+@transaction.atomic
+def workload_archive(*, workload: Workload, user: User | None) -> bool:
+    """Whether it was offered until now; its profiles stay as they are."""
+    if not Workload.objects.filter(pk=workload.pk, archived_at=None).update(archived_at=timezone.now()):
+        return False
+    deed_record(user=user, what=What.ARCHIVED, on=f"workload {workload.name}")
+    return True
+
+
+@transaction.atomic
+def workload_restore(*, workload: Workload, user: User | None) -> bool:
+    """Whether it was archived."""
+    if not Workload.objects.filter(pk=workload.pk, archived_at__isnull=False).update(archived_at=None):
+        return False
+    deed_record(user=user, what=What.RESTORED, on=f"workload {workload.name}")
+    return True
 
 
 def _save(user: User | None, name: str, fields: dict[str, int | None]) -> Workload:
