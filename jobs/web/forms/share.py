@@ -40,4 +40,4 @@ class ShareForm(forms.Form):
 def share_form(run: Run, data: Any = None) -> ShareForm:
     """With a title proposed, and the usual expiry."""
     initial = {"title": title_proposed(run), "expires": str(DEFAULT_EXPIRY_DAYS)}
-    return ShareForm(data, initial=initial, auto_id="share-%s")
+    return ShareForm(data, initial=initial, auto_id="share_%s")

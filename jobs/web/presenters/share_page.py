@@ -96,6 +96,10 @@ def _facts(taken: Mapping[str, Any], share: Share) -> list[Fact]:
         Fact(name="Measured on", value=day(taken["measured_at"]), more=f"shared on {day(share.shared_at)}"),
         Fact(name="Software", value=software),
         Fact(name="Speed at that length", value=_pace(limit["at_limit"]), more=_first(limit["at_limit"])),
+        Fact(
+            name="CPU RAM needed",
+            value=size(limit["at_limit"]["host_bytes"]) if limit["at_limit"]["host_bytes"] else "",
+        ),
         Fact(name="How sure", value=_ran(limit), more=_doubts(taken)),
         _adopted(taken["adopted"]),
     ]
