@@ -9,11 +9,13 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from jobs.models import Run, RunState
-from jobs.selectors.permission import Act
+from jobs.selectors.permission import Act, may
 from jobs.selectors.run import run_get, run_progress
 from jobs.services.run import run_cancel
 from jobs.web.permission import refuse_unless
+from jobs.web.presenters.freshness import mark_of
 from jobs.web.presenters.profile_rows import device_name
+from jobs.web.presenters.recheck import recheck_part
 from jobs.web.presenters.run_figures import run_figures
 from jobs.web.presenters.run_page import run_page
 from jobs.web.session import signed_in
@@ -57,7 +59,7 @@ def figures(request: HttpRequest, pk: int) -> JsonResponse:
 @require_POST
 def cancel(request: HttpRequest, pk: int) -> HttpResponse:
     found = _found(pk)
-    refuse_unless(request, Act.CHANGE, owners=[found.submitted_by_id, found.profile.owner_id])
+    refuse_unless(request, Act.CHANGE, owners=_owners(found))
     cancelled = run_cancel(run=found, user=signed_in(request))
     if cancelled.state not in (RunState.CANCELLED, RunState.CANCELLING):
         messages.info(request, f"There was nothing to cancel: the run is {cancelled.state}.")
@@ -71,12 +73,20 @@ def _found(pk: int) -> Run:
         raise Http404 from missing
 
 
+def _owners(found: Run) -> list[int | None]:
+    """Who may cancel it."""
+    return [found.submitted_by_id, found.profile.owner_id]
+
+
 def _context(request: HttpRequest, found: Run, *, after: int = 0) -> dict[str, Any]:
     return {
         "nav": "profiles",
         "run": found,
         "page": run_page(found, after=after),
         "device": device_name(found, found.profile),
+        "recheck": recheck_part(found),
+        "mark": mark_of(found.profile) if found.profile.answer_run_id == found.pk else None,
+        "may_cancel": may(request.user, Act.CHANGE, owners=_owners(found)),
         **share_parts(request, found),
     }
 
