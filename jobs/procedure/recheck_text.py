@@ -52,9 +52,9 @@ def _told(beyond: Sequence[Row]) -> str:
     by = {row.figure: row for row in reversed(beyond)}
     fits = by.get(Figure.FITS)
     if fits is not None:
-        verdict = "the workload fits now" if fits.now else "the workload fits no longer"
+        verdict = "The workload fits now" if fits.now else "The workload fits no longer"
         moved = _moved(by.get(Figure.CONTEXT))
-        return f"{moved}: {verdict}" if moved else verdict[0].upper() + verdict[1:]
+        return f"{verdict}: {moved[0].lower()}{moved[1:]}" if moved else verdict
     if Figure.CONTEXT in by:
         return _moved(by[Figure.CONTEXT])
     if Figure.STRATEGY in by:

@@ -2,18 +2,18 @@
 
 import json
 import sys
+from importlib import import_module
 
 import django
 
 
 def main() -> None:
     django.setup()
-    from tests.browser import demo
-
     answers, sys.stdout = sys.stdout, sys.stderr
     for line in sys.stdin:
         asked = json.loads(line)
-        result = getattr(demo, asked["call"])(**asked["with"])
+        module, _, name = asked["call"].rpartition(".")
+        result = getattr(import_module(f"tests.browser.{module or 'demo'}"), name)(**asked["with"])
         answers.write(json.dumps(result) + "\n")
         answers.flush()
 

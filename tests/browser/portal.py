@@ -1,7 +1,8 @@
 """A whole portal for a browser to visit: a private Valkey, a database file, uvicorn, and a hand in another process.
 
 The hand writes to the database as a worker would, from outside of the server, so that what reaches the browser came
-through Valkey. It is asked by JSON lines: {"call": a function of tests.browser.demo, "with": its arguments}.
+through Valkey. It is asked by JSON lines: {"call": a function of tests.browser.demo, or "demo_recheck.begin" of another
+module there, "with": its arguments}.
 """
 
 import json

@@ -79,16 +79,19 @@ def test_a_workload_that_fits_no_more_is_a_difference_whatever_the_limit() -> No
     asked = question(capacity_bytes=600 * MIB)
     before, after = found(asked), found(asked, truth=heavier(320 * MIB))
     text = recheck_text(compared(before, after))
-    assert text.startswith("The max context fell from 1,056 to "), text
-    assert ": the workload fits no longer" in text
+    assert text.startswith("The workload fits no longer: the max context fell from 1,056 to ")
 
 
 def test_nothing_that_fits_any_more_is_told() -> None:
     asked = question(capacity_bytes=400 * MIB)
     before, after = found(asked), found(asked, truth=heavier(200 * MIB))
     assert after.limit["context"] is None
-    assert recheck_text(compared(before, after)).startswith("Nothing fits any more, where 1,056 tokens did")
-    assert recheck_text(compared(after, before)).startswith("The max context is 1,056 tokens, where nothing fitted")
+    assert recheck_text(compared(before, after)).startswith(
+        "The workload fits no longer: nothing fits any more, where 1,056 tokens did"
+    )
+    assert recheck_text(compared(after, before)).startswith(
+        "The workload fits now: the max context is 1,056 tokens, where nothing fitted before"
+    )
 
 
 def test_two_strategies_that_do_as_well_are_one_answer() -> None:

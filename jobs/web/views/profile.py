@@ -12,6 +12,7 @@ from jobs.selectors.profile import profile_get
 from jobs.services.run import run_again
 from jobs.sizing.refusal import Refusal
 from jobs.web.permission import needs
+from jobs.web.presenters.freshness import mark_of
 from jobs.web.presenters.limits import answer
 from jobs.web.presenters.own_prompts import prompts_words
 from jobs.web.presenters.profile_rows import device_name, latest_answered, run_rows
@@ -34,6 +35,7 @@ def profile(request: HttpRequest, pk: int) -> HttpResponse:
         "latest": next(iter(runs), None),
         "answer_run": answered,
         "answer": answer(answered.stages, answered.question) if answered else None,
+        "mark": mark_of(found),
         "runs": run_rows(runs),
         "told": told_part(found, may_change=may(request.user, Act.CHANGE, owners=[found.owner_id])),
     }
