@@ -8,7 +8,6 @@ import pytest
 from django.conf import LazySettings
 from django.core.cache import cache
 from django.test import Client
-
 from redis.exceptions import RedisError
 
 from jobs.services.api_token import api_token_revoke
