@@ -112,7 +112,7 @@ def _bytes(row: Row) -> Callable[[Any], str]:
 
 def _noise(row: Row, words: Callable[[Any], str]) -> str:
     if row.figure in IN_PERCENT:
-        return percent((row.noise or 0) / row.before)
+        return f"{100 * (row.noise or 0) / row.before:.0f} %"
     return tokens(int(row.noise or 0)) if row.figure is Figure.CONTEXT else words(row.noise)
 
 
