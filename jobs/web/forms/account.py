@@ -1,9 +1,17 @@
 """Signing in, the first account and those that join, and what a member changes of their own."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django import forms
-from django.contrib.auth.forms import AuthenticationForm
+from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm, SetPasswordForm
+from django.contrib.auth.models import User
+
+if TYPE_CHECKING:
+    OwnPasswordForm = SetPasswordForm[User]
+else:
+    OwnPasswordForm = SetPasswordForm  # no subscripts at run time
+
+RULES = "At least 8 characters, not all digits, not a common one."
 
 
 class SignInForm(AuthenticationForm):
@@ -24,7 +32,7 @@ class FirstAccountForm(forms.Form):
     password = forms.CharField(
         label="Password",
         strip=False,
-        help_text="At least 8 characters, not all digits, not a common one.",
+        help_text=RULES,
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
     )
     again = forms.CharField(
@@ -51,7 +59,7 @@ class JoinForm(FirstAccountForm):
 
 class ContactForm(forms.Form):
     email = forms.EmailField(
-        label="E-mail", max_length=254, required=False, widget=forms.EmailInput(attrs={"autocomplete": "email"})
+        label="Address", max_length=254, required=False, widget=forms.EmailInput(attrs={"autocomplete": "email"})
     )
     email_told = forms.BooleanField(label="Tell me by e-mail when my runs are done", required=False)
 
@@ -60,3 +68,24 @@ class ResetForm(forms.Form):
     email = forms.EmailField(
         label="E-mail", max_length=254, widget=forms.EmailInput(attrs={"autocomplete": "email", "autofocus": True})
     )
+
+
+class NewPasswordForm(OwnPasswordForm):
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        word_passwords(self)
+
+
+class ChangePasswordForm(PasswordChangeForm):
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        word_passwords(self)
+        self.fields["old_password"].label = "The password now"
+        del self.fields["old_password"].widget.attrs["autofocus"]
+
+
+def word_passwords(form: forms.BaseForm) -> None:
+    """In the words of the other forms."""
+    form.fields["new_password1"].help_text = RULES
+    form.fields["new_password2"].label = "The new password again"
+    form.fields["new_password2"].help_text = ""

@@ -5,7 +5,6 @@ from typing import Any
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import logout, update_session_auth_hash
-from django.contrib.auth.forms import PasswordChangeForm
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
@@ -19,7 +18,7 @@ from jobs.selectors.session import session_get, sessions_of
 from jobs.services.contact import contact_change
 from jobs.services.password import password_changed
 from jobs.services.session import session_end, sessions_end
-from jobs.web.forms.account import ContactForm
+from jobs.web.forms.account import ChangePasswordForm, ContactForm
 from jobs.web.presenters.browsers import browser_name
 from jobs.web.session import signed_in
 
@@ -33,7 +32,7 @@ def account(request: HttpRequest) -> HttpResponse:
 @sensitive_post_parameters()
 def password(request: HttpRequest) -> HttpResponse:
     user = signed_in(request)
-    form = PasswordChangeForm(user, request.POST)
+    form = ChangePasswordForm(user, request.POST)
     if not form.is_valid():
         return _page(request, password=form)
     form.save()
@@ -82,13 +81,13 @@ def end_others(request: HttpRequest) -> HttpResponse:
 
 
 def _page(
-    request: HttpRequest, *, password: PasswordChangeForm | None = None, contact: ContactForm | None = None
+    request: HttpRequest, *, password: ChangePasswordForm | None = None, contact: ContactForm | None = None
 ) -> HttpResponse:
     user = signed_in(request)
     told = Membership.objects.filter(user=user).values_list("email_told", flat=True).first()
     context = {
         "nav": "account",
-        "password": password or PasswordChangeForm(user),
+        "password": password or ChangePasswordForm(user),
         "contact": contact or ContactForm(initial={"email": user.email, "email_told": told is not False}),
         "role": role_of(user),
         "email_is_set": bool(settings.EMAIL_URL),

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods
 
 from jobs.services.password import password_changed
 from jobs.services.password_reset import password_reset_ask
-from jobs.web.forms.account import ResetForm
+from jobs.web.forms.account import NewPasswordForm, ResetForm
 from jobs.web.robots import kept_out
 
 
@@ -37,6 +37,7 @@ def reset_ask(request: HttpRequest) -> HttpResponse:
 class Reset(PasswordResetConfirmView):
     """Django's: the token goes from the address into the session before the form is shown."""
 
+    form_class = NewPasswordForm
     template_name = "account/reset.html"
     success_url = reverse_lazy("sign-in")
 
