@@ -21,6 +21,7 @@ CONFLICTS = LATER | {
     "prompts_gone",
     "no_answer",
     "nothing_to_recheck",
+    "archived",
     "not_inspected",
     "inspection_lost",
 }

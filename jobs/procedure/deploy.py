@@ -121,7 +121,7 @@ def _asked(deployed: Deployed, measured: Measured) -> Iterator[Reason]:
     if deployed.model not in measured.model:
         yield _never("model", deployed.model, measured.model[0])
     for name in ("dtype", "attention", "weights"):
-        told, was = getattr(deployed, name), str(question.get(name) or AS_STORED)
+        told, was = getattr(deployed, name), str(question.get(name, AS_STORED))  # a run of before had weights as stored
         if told is not None and told != was:
             yield _never(name, told, was)
     if deployed.device is not None and not _same_device(deployed.device, measured):

@@ -1,5 +1,6 @@
 """Runs are submitted, asked again, and cancelled."""
 
+from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
@@ -13,6 +14,7 @@ from jobs.procedure.events import EventKind
 from jobs.procedure.question import Question
 from jobs.services.deed import What, deed_record
 from jobs.services.run_state import event_append, run_move
+from jobs.services.tag import tags_read, tags_set
 from jobs.services.wake import run_wake_send
 from jobs.sizing.refusal import Refusal
 
@@ -29,10 +31,12 @@ def run_submit(
     worker: Worker,
     workload: Workload | None = None,
     cloned_from: Profile | None = None,
+    tags: Iterable[str] = (),
+    notes: str = "",
 ) -> Run:
     """Save the question as a profile and queue its first run; cloned_from: the profile that it was made like.
 
-    Raises Refusal: wrong_device, and why the model was refused.
+    Raises Refusal: wrong_device, bad_tags, and why the model was refused.
     """
     refuse_unmeasurable(entry, question, worker)
     profile = Profile.objects.create(
@@ -43,7 +47,9 @@ def run_submit(
         worker=worker,
         question=question.as_json(),
         cloned_from=cloned_from,
+        notes=notes,
     )
+    tags_set(profile=profile, names=tags_read(",".join(tags)))
     return run_queue(profile=profile, worker=worker, user=user)
 
 

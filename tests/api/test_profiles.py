@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from jobs.models import EntryState, ModelEntry, Profile, Purpose, Run
@@ -53,10 +54,13 @@ def test_every_field_reaches_the_question(program: Program, asking: int) -> None
             "depth": "full",
             "time_cap": 1.5,
             "name": "All of it",
+            "tags": ["Chat", "prod"],
+            "notes": "For the summer.",
         },
     )
     profile = Profile.objects.get()
-    assert profile.name == "All of it"
+    assert (profile.name, profile.notes) == ("All of it", "For the summer.")
+    assert program.get(f"profiles/{profile.pk}/").json()["tags"] == ["chat", "prod"]
     asked = profile.question
     assert (asked["prompt_tokens"], asked["answer_tokens"], asked["typical_prompt_tokens"]) == (4096, 100, 500)
     assert (asked["sequences"], asked["dtype"], asked["attention"], asked["device"]) == (2, "float32", "eager", "cpu")
@@ -94,6 +98,8 @@ def test_every_field_reaches_the_question(program: Program, asking: int) -> None
         ({"model": "no such model!"}, "model", "unknown_model"),
         ({"model": "/etc"}, "model", "outside_models"),
         ({"promt": 1}, "promt", "invalid"),
+        ({"tags": "chat"}, "tags", "invalid"),
+        ({"notes": "x" * 4001}, "notes", "invalid"),
     ],
 )
 def test_a_field_that_is_refused_is_named(
@@ -172,7 +178,9 @@ def test_what_cannot_be_rechecked_or_run_is_a_conflict(program: Program) -> None
     profile = make_profile()
     answer = program.post(f"profiles/{profile.pk}/runs/", {"recheck": True})
     assert (answer.status_code, answer.json()["error"]["code"]) == (409, "nothing_to_recheck")
-    Profile.objects.update(worker=None)
+    Profile.objects.update(archived_at=timezone.now())
+    assert program.post(f"profiles/{profile.pk}/runs/").json()["error"]["code"] == "archived"
+    Profile.objects.update(worker=None, archived_at=None)
     assert program.post(f"profiles/{profile.pk}/runs/").json()["error"]["code"] == "no_worker"
 
 

@@ -123,4 +123,6 @@ def _submit(request: Request, given: dict[str, Any]) -> Run:
             entry=entry,
             question=form.question(entry.name),
             worker=form.cleaned_data["worker"],
+            tags=given.get("tags") or (),
+            notes=given.get("notes") or "",
         )
