@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from jobs.models import Adoption, Profile, Run, Share
-from jobs.procedure.contexts import step_after
+from jobs.procedure.limit_change import Found, limit_changed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,13 +48,11 @@ def share_since(share: Share) -> Since:
 
 
 def says_otherwise(before: Run, after: Run) -> bool:
-    """Another strategy, another verdict, or a limit more than one step of the measured contexts away."""
-    if (before.limit_strategy, before.fits) != (after.limit_strategy, after.fits):
-        return True
-    if before.limit_context is None or after.limit_context is None:
-        return before.limit_context != after.limit_context
-    longest = max(before.limit_context, after.limit_context)
-    return abs(before.limit_context - after.limit_context) > step_after(longest)
+    return limit_changed(_found(before), _found(after))
+
+
+def _found(run: Run) -> Found:
+    return Found(context=run.limit_context, strategy=run.limit_strategy, fits=bool(run.fits))
 
 
 def _later(run: Run, answered: Run | None) -> Run | None:

@@ -7,11 +7,11 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from jobs.models import Deed, Role, Run, Share
+from jobs.models import Deed, Run, Share
 from jobs.selectors.share import share_is_open, share_open, shares_list
 from jobs.services.share import share_make, share_revoke, share_viewed, title_proposed
 from jobs.sizing.refusal import Refusal
-from tests.browser import demo
+from tests.answered_run import answered_run
 from tests.factories import make_run, make_user
 
 pytestmark = pytest.mark.django_db
@@ -19,9 +19,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def run() -> Run:
-    pk = demo.begin()
-    demo.finish(pk)
-    return Run.objects.get(pk=pk)
+    return answered_run()
 
 
 @pytest.fixture
@@ -126,8 +124,9 @@ def test_every_look_counts_once(run: Run, member: User) -> None:
 
 
 def test_a_list_of_links_is_one_query_without_the_snapshots(run: Run, member: User, django_assert_num_queries) -> None:
-    for number in range(30):
-        share_make(run=run, user=make_user(f"u{number}", role=Role.MEMBER), title=f"t{number}")
+    Share.objects.bulk_create(
+        Share(run=run, token_sha256=str(place), title="t", snapshot={}, shared_by=make_user()) for place in range(30)
+    )
     with django_assert_num_queries(1):
         rows = [(share.title, str(share.shared_by), share.run.profile.name) for share in shares_list()]
     assert len(rows) == 30
