@@ -207,3 +207,14 @@ def test_comparing_six_takes_as_many_queries_as_comparing_two(signed_in: Client,
 def test_nothing_is_posted_there_and_an_empty_address_is_no_fault(signed_in: Client, name: str) -> None:
     assert signed_in.get(reverse(name)).status_code == 200
     assert signed_in.post(reverse(name)).status_code == 405
+
+
+def test_a_profiles_runs_are_chosen_where_they_are_listed(signed_in: Client, pair: tuple[int, int]) -> None:
+    profile = Run.objects.get(pk=pair[0]).profile
+    link = reverse("profile", args=[profile.pk])
+    assert 'id="compare-runs"' not in signed_in.get(link).content.decode()
+    again = make_run(profile=profile, question=profile.question)
+    page = signed_in.get(link).content.decode()
+    assert f'action="{reverse("compare")}"' in page
+    for pk in (pair[0], again.pk):
+        assert f'name="run" value="{pk}" form="compare-runs" aria-label="Compare run {pk}"' in page
