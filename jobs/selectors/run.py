@@ -1,12 +1,14 @@
 """Runs, as they stand in the database: the queue's truth too."""
 
+from collections import Counter
 from typing import Any
 
-from django.db.models import Q, QuerySet
+from django.db.models import Case, Q, QuerySet, When
 from django.utils import timezone
 
 from jobs.models import ACTIVE_STATES, TERMINAL_STATES, Run, RunState
 
+_LARGE = ("environment", "error", "profile__model_entry__record", "profile__model_entry__spec", "profile__notes")
 HELD_STATES = frozenset({RunState.RUNNING, RunState.CANCELLING})
 
 
@@ -25,8 +27,20 @@ def runs_recent(limit: int = 20) -> QuerySet[Run]:
 
 
 def runs_active() -> QuerySet[Run]:
-    """What waits or runs, in the order in which it will be done."""
-    return _runs().filter(state__in=ACTIVE_STATES).order_by("behind", "queued_at", "pk")
+    """What waits or runs, what runs first, in the order in which it will be done; without what is large."""
+    waits = Case(When(state__in=HELD_STATES, then=0), default=1)
+    return _runs().filter(state__in=ACTIVE_STATES).defer(*_LARGE).order_by(waits, "behind", "queued_at", "pk")
+
+
+def waiting_before() -> dict[int, int]:
+    """Of every run that waits or runs, in the order of runs_active: how many of the same worker come first."""
+    found = runs_active().values_list("pk", "worker_id")
+    seen: Counter[int | None] = Counter()
+    before = {}
+    for pk, worker in found:
+        before[pk] = seen[worker]
+        seen[worker] += 1
+    return before
 
 
 def runs_before(run: Run) -> int:
@@ -42,8 +56,8 @@ def queue_position(run: Run) -> int | None:
     return runs_before(run) + 1 if run.state == RunState.QUEUED else None
 
 
-def queue_reason(run: Run) -> str:
-    """Why it waits, in a sentence; empty where it does not."""
+def queue_reason(run: Run, before: int | None = None) -> str:
+    """Why it waits, in a sentence; empty where it does not. before: as runs_before, where it is known already."""
     if run.state != RunState.QUEUED:
         return ""
     worker = run.worker
@@ -54,7 +68,7 @@ def queue_reason(run: Run) -> str:
         return f"No worker for {where} has been seen since {worker.seen_at:%Y-%m-%d %H:%M} UTC."
     if not worker.was_probed:
         return f"The worker for {where} is starting: it finds out first what its device can do."
-    before = runs_before(run)
+    before = runs_before(run) if before is None else before
     if before:
         return f"{before} {'run' if before == 1 else 'runs'} before this one on {where}."
     return f"Next on {where}."

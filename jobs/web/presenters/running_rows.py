@@ -1,10 +1,10 @@
 """The runs that wait or are measured now, in a line each."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from jobs.models import Profile, Run, RunState
-from jobs.selectors.run import queue_position, queue_reason
+from jobs.selectors.run import queue_reason
 from jobs.sizing.model_spec import ModelKind
 from jobs.web.presenters.profile_rows import device_name
 from jobs.web.presenters.questions import workload_summary
@@ -21,7 +21,8 @@ class RunningRow:
     doing: str
 
 
-def running_rows(runs: Iterable[Run]) -> list[RunningRow]:
+def running_rows(runs: Iterable[Run], before: Mapping[int, int]) -> list[RunningRow]:
+    """before: by a run's number, how many come first on its worker."""
     return [
         RunningRow(
             pk=run.pk,
@@ -29,15 +30,15 @@ def running_rows(runs: Iterable[Run]) -> list[RunningRow]:
             profile=run.profile,
             workload=workload_summary(run.question),
             device_name=device_name(run, run.profile),
-            doing=_doing(run),
+            doing=_doing(run, before.get(run.pk, 0)),
         )
         for run in runs
     ]
 
 
-def _doing(run: Run) -> str:
+def _doing(run: Run, before: int) -> str:
     if run.state == RunState.QUEUED:
-        return f"Number {queue_position(run)} in the queue. {queue_reason(run)}"
+        return f"Number {before + 1} in the queue. {queue_reason(run, before)}"
     if run.state == RunState.CANCELLING:
         return "Its measuring process is being stopped."
     if run.profile.model_entry.kind == ModelKind.HUB and not run.stages:
