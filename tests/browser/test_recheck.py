@@ -18,7 +18,11 @@ def test_story_four_in_a_browser(context: BrowserContext, page: Page, portal: Po
     expect(mark).to_contain_text("fresh")
 
     portal.ask("demo_recheck.upgrade")
-    page.reload()
+    page.goto(portal.url)
+    row = page.get_by_role("row", name="Reasoning, eight at once")
+    expect(row).to_contain_text("stale")
+    expect(row).to_contain_text("transformers 5.23.0 → 5.24.0")
+    row.get_by_role("link", name="Reasoning, eight at once").click()
     expect(mark).to_contain_text("stale")
     expect(mark.get_by_role("listitem")).to_have_text("transformers 5.23.0 → 5.24.0")
     mark.get_by_role("button", name="Recheck").focus()

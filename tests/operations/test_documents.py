@@ -7,7 +7,8 @@ import pytest
 
 from tests.operations.portal_process import ROOT
 
-READ = re.compile(r"""(?:env\.\w+|number|rate|environ\.get)\(\s*"([A-Z][A-Z_]+)"|environ\[\s*"([A-Z][A-Z_]+)"\]""")
+READERS = r"env\.\w+|number|rate|hours|time_zone|environ\.get"
+READ = re.compile(rf"""(?:{READERS})\(\s*"([A-Z][A-Z_]+)"|environ\[\s*"([A-Z][A-Z_]+)"\]""")
 SYSTEM = {
     "PATH",
     "HOME",

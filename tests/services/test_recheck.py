@@ -11,6 +11,7 @@ from jobs.services.night import is_night, night_recheck
 from jobs.services.recheck import run_recheck
 from jobs.services.run import run_again
 from jobs.sizing.refusal import Refusal
+from kvportal import env
 from tests.factories import make_profile, make_run, make_user, make_worker
 
 pytestmark = pytest.mark.django_db
@@ -166,3 +167,27 @@ def test_people_s_runs_are_claimed_before_a_night_s_that_waits_longer() -> None:
 def test_the_hours_are_of_the_team_s_day(hour: int, hours: Any, zone: str, night: bool) -> None:
     with override_settings(RECHECK_HOURS=hours, RECHECK_TIME_ZONE=zone):
         assert is_night(datetime(2026, 1, 15, hour, 30, tzinfo=UTC)) is night
+
+
+@pytest.mark.parametrize(
+    ("given", "hours"), [("", (1, 5)), ("22-6", (22, 6)), ("0-24", (0, 24)), (" 3-4 ", (3, 4)), ("off", None)]
+)
+def test_the_hours_are_read_from_the_environment(monkeypatch: pytest.MonkeyPatch, given: str, hours: Any) -> None:
+    monkeypatch.setenv("RECHECK_HOURS", given)
+    assert env.hours("RECHECK_HOURS", default="1-5") == hours
+
+
+@pytest.mark.parametrize("given", ["1", "5-5", "24-3", "1-25", "a-b", "1-5-6", "-1-3", "٣-٥"])
+def test_hours_that_are_none_are_refused(monkeypatch: pytest.MonkeyPatch, given: str) -> None:
+    monkeypatch.setenv("RECHECK_HOURS", given)
+    with pytest.raises(Refusal, match="not a span of hours"):
+        env.hours("RECHECK_HOURS", default="1-5")
+
+
+@pytest.mark.parametrize("given", ["Mars/Olympus", "../etc/passwd", "/etc/localtime", "Europe"])
+def test_a_time_zone_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch, given: str) -> None:
+    monkeypatch.setenv("RECHECK_TIME_ZONE", "Europe/Berlin")
+    assert env.time_zone("RECHECK_TIME_ZONE", default="UTC") == "Europe/Berlin"
+    monkeypatch.setenv("RECHECK_TIME_ZONE", given)
+    with pytest.raises(Refusal, match="not a time zone"):
+        env.time_zone("RECHECK_TIME_ZONE", default="UTC")

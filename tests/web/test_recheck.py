@@ -40,6 +40,9 @@ def test_story_four(signed_in: Client, member: User) -> None:
     for page, pk in (("profile", profile.pk), ("run", first)):
         assert "transformers 5.23.0 → 5.24.0 Recheck" in text_of(signed_in, page, pk)
 
+    home = signed_in.get(reverse("home")).content.decode()
+    assert "stale" in home and "transformers 5.23.0 → 5.24.0" in home
+
     answer = signed_in.post(reverse("recheck", args=[profile.pk]))
     second = story.latest(profile.pk)
     assert answer["Location"] == reverse("run", args=[second])
