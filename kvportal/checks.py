@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, register
 from django.core.checks import Warning as Advice
+from django.http.request import validate_host
 
 REDIS_SCHEMES = {"", "redis", "rediss", "unix"}
 DEVICE = re.compile(r"cpu|cuda:\d{1,2}(,cuda:\d{1,2})*")
@@ -113,5 +114,20 @@ def public_url(**_: Any) -> list[CheckMessage]:
             f"The portal listens on {settings.HOST}, and the links that it sends begin with {settings.PUBLIC_URL}.",
             hint="Give the address that people type as PUBLIC_URL, such as https://kv.example.org.",
             id="kvportal.W002",
+        )
+    ]
+
+
+@register(Tags.security)
+def public_host(**_: Any) -> list[CheckMessage]:
+    """A link that was handed out is to be answered."""
+    host = urlsplit(settings.PUBLIC_URL).hostname or ""
+    if host in LOOPBACK or validate_host(f"[{host}]" if ":" in host else host, settings.ALLOWED_HOSTS):
+        return []
+    return [
+        Advice(
+            f"The links that it sends begin with {settings.PUBLIC_URL}, to which the portal does not answer.",
+            hint=f"Add {host} to ALLOWED_HOSTS.",
+            id="kvportal.W003",
         )
     ]

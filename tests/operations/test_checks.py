@@ -103,3 +103,17 @@ def test_listening_for_others_needs_a_name_to_answer_to(settings, host: str, all
 def test_links_name_what_others_can_reach(settings, host: str, url: str, found: int) -> None:
     settings.HOST, settings.PUBLIC_URL = host, url
     assert ids(checks.public_url()) == ["kvportal.W002"] * found
+
+
+@pytest.mark.parametrize(
+    ("url", "found"),
+    [
+        ("https://kv.example.org:8443", 0),
+        ("http://127.0.0.1:8000", 0),
+        ("http://[::1]:8000", 0),
+        ("https://elsewhere.example.org", 1),
+    ],
+)
+def test_links_lead_where_the_portal_answers(settings, url: str, found: int) -> None:
+    settings.ALLOWED_HOSTS, settings.PUBLIC_URL = ["kv.example.org"], url
+    assert ids(checks.public_host()) == ["kvportal.W003"] * found

@@ -143,6 +143,26 @@ def test_markup_in_what_the_sharer_wrote_is_text(client: Client, run: Run) -> No
     assert "&lt;b&gt;x" in text
 
 
+def test_where_nothing_fits_the_page_and_its_picture_say_so(client: Client, run: Run) -> None:
+    names = {"context": None, "ran_at": None, "strategy": "default", "limited_by": "memory"}
+    run.stages["limit"] |= names
+    run.measurements.all().delete()
+    token = made(run)[1]
+    text = text_of(client, token)
+    assert "No: not even a short context fits on this device." in text
+    assert '<p class="answer-number">none</p>' in text
+    assert "Speed at that length" not in text
+    assert client.get(reverse("share-card", args=[token])).status_code == 200
+
+
+def test_of_several_sequences_the_speed_is_each_ones_and_all_of_them_together(client: Client, run: Run) -> None:
+    run.question["sequences"] = 3
+    run.stages["limit"]["ran_at"] |= {"decode_tokens_per_s": 4.4, "all_tokens_per_s": 13.2}
+    text = text_of(client, made(run)[1])
+    assert "4.4 tokens a second for each, 13.2 together" in text
+    assert "tokens for each of 3" in text
+
+
 def test_no_secret_of_any_row_is_served(client: Client, run: Run) -> None:
     planted = Planted()
     profile = run.profile

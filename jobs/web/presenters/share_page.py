@@ -95,7 +95,11 @@ def _facts(taken: Mapping[str, Any], share: Share) -> list[Fact]:
         Fact(name="Device", value=device["name"] or device["kind"], more=_memory(taken)),
         Fact(name="Measured on", value=day(taken["measured_at"]), more=f"shared on {day(share.shared_at)}"),
         Fact(name="Software", value=software),
-        Fact(name="Speed at that length", value=_pace(limit["at_limit"]), more=_first(limit["at_limit"])),
+        Fact(
+            name="Speed at that length",
+            value=_pace(limit["at_limit"], taken["workload"]["sequences"]),
+            more=_first(limit["at_limit"]),
+        ),
         Fact(
             name="CPU RAM needed",
             value=size(limit["at_limit"]["host_bytes"]) if limit["at_limit"]["host_bytes"] else "",
@@ -115,8 +119,14 @@ def _memory(taken: Mapping[str, Any]) -> str:
     return f"{size(capacity)} of memory, {number(taken['headroom_percent'])} % of it kept free"
 
 
-def _pace(at: Mapping[str, Any]) -> str:
-    return f"{speed(at['decode_tokens_per_s'])} tokens a second" if at["decode_tokens_per_s"] else ""
+def _pace(at: Mapping[str, Any], sequences: int) -> str:
+    if not at["decode_tokens_per_s"]:
+        return ""
+    pace = f"{speed(at['decode_tokens_per_s'])} tokens a second"
+    if sequences == 1:
+        return pace
+    together = f", {speed(at['all_tokens_per_s'])} together" if at["all_tokens_per_s"] else ""
+    return f"{pace} for each{together}"
 
 
 def _first(at: Mapping[str, Any]) -> str:
