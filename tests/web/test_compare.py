@@ -12,18 +12,14 @@ from jobs.models import Profile, Run
 from jobs.selectors.run import measurements_of
 from jobs.services.answer import answer_settle
 from jobs.sizing.units import MIB
-from tests.browser import demo
+from tests.answered import answered_run
 from tests.factories import make_run
 
 
 @pytest.fixture
 def pair(db: None) -> tuple[int, int]:
     """Two answers to nearly the same question: the second has less memory."""
-    pks = (demo.begin("Roomy"), 0)
-    demo.finish(pks[0])
-    second = demo.begin("Tight", capacity_bytes=300 * MIB)
-    demo.finish(second)
-    return pks[0], second
+    return answered_run("Roomy"), answered_run("Tight", capacity_bytes=300 * MIB)
 
 
 def compared(client: Client, **asked: Any) -> Any:

@@ -11,10 +11,16 @@ from jobs.exports.run_json import run_json
 from jobs.models import Profile, Run
 from jobs.selectors.run import measurements_of
 from jobs.web.presenters.measurements import measurement_rows
+from tests.answered import answered_run
 from tests.browser import demo
 from tests.factories import make_run
 
 FILES = ("run-measurements-csv", "run-measurements-json", "run-json")
+
+
+@pytest.fixture
+def answered(db: None) -> int:
+    return answered_run()
 
 
 def fetched(client: Client, name: str, pk: int) -> HttpResponse:
