@@ -10,6 +10,7 @@ from django.test import Client
 from jobs.asking import waiting
 from jobs.models import Role, TokenScope
 from jobs.services.api_token import api_token_make
+from tests.answered_run import answered_run
 from tests.browser import demo
 from tests.factories import make_user
 
@@ -62,6 +63,4 @@ def asking(monkeypatch: pytest.MonkeyPatch, db: None) -> int:
 @pytest.fixture
 def answered(db: None) -> int:
     """A run that is done, told by the procedure over a scripted bench."""
-    pk = demo.begin()
-    demo.finish(pk)
-    return pk
+    return int(answered_run().pk)

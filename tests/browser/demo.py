@@ -208,15 +208,21 @@ def begin(
 ) -> int:
     """A run that its worker has taken, told on by `tell`."""
     pk = submit(name, of=of, on=on, **changes)
-    claim = run_claim(worker=on or worker_row())
+    take(pk, world=world)
+    return pk
+
+
+def take(pk: int, *, world: type[DemoWorld] = DemoWorld) -> None:
+    """Its worker takes a run that waits."""
+    run = Run.objects.get(pk=pk)
+    assert run.worker
+    claim = run_claim(worker=run.worker)
     assert claim
     assert claim.run_id == pk
-    run = Run.objects.get(pk=pk)
     asked, read = Question.from_json(run.question), record_of(run.profile.model_entry)
     assert read
     bench = world(asked=asked, record=with_weights(read, asked.weights), truth=_truth)
     _going[pk] = Going(claim=claim, events=answer(asked, read, bench))
-    return pk
 
 
 def own_prompts() -> PromptSet:
