@@ -7,9 +7,11 @@ from django.views.decorators.http import require_POST, require_safe
 
 from jobs.asking.fields import said
 from jobs.models import PromptSet
+from jobs.selectors.permission import Act
 from jobs.selectors.prompt_set import prompt_set_get, prompt_sets_list
 from jobs.services.prompt_set import prompt_set_delete, prompt_set_may_delete
 from jobs.sizing.refusal import Refusal
+from jobs.web.permission import refuse_unless
 from jobs.web.session import signed_in
 
 
@@ -24,6 +26,7 @@ def prompts(request: HttpRequest) -> HttpResponse:
 def delete(request: HttpRequest, pk: int) -> HttpResponse:
     try:
         found = prompt_set_get(pk)
+        refuse_unless(request, Act.CHANGE, owners=[found.owner_id])
         prompt_set_delete(user=signed_in(request), prompts=found)
     except PromptSet.DoesNotExist as missing:
         raise Http404 from missing
