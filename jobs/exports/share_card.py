@@ -104,5 +104,6 @@ def _foot(draw: ImageDraw.ImageDraw, taken: Mapping[str, Any]) -> None:
 
 def _png(image: Image.Image) -> bytes:
     file = BytesIO()
-    image.quantize(COLOURS, dither=Image.Dither.NONE).save(file, "PNG", optimize=True)
+    few = image.quantize(COLOURS, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
+    few.save(file, "PNG")
     return file.getvalue()
