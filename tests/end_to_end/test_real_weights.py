@@ -3,12 +3,17 @@
 import json
 import os
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, WebSocket, expect
 
+from jobs.running.environment import measuring_environment
+from jobs.sizing.units import MIB
 from tests import real_model
 from tests.browser.chromium import running_chromium
 from tests.operations.portal_process import PortalProcess
@@ -17,6 +22,7 @@ USER, PASSWORD = "ada", "a long way round 7"
 PROMPT_TOKENS, ANSWER_TOKENS = 512, 16
 CAPACITY = "538MiB"  # float32 weights take 513.1: the normal cache needs 35 more at 528 tokens, a 4-bit one 20
 RUN_PATIENCE_MS = 600_000
+NEAR_BYTES = 4 * MIB  # of the same point in another process
 
 
 @dataclass
@@ -62,7 +68,7 @@ def portal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PortalProcess]:
 
 @pytest.mark.timeout(900)
 def test_a_member_asks_about_a_real_model_and_reads_a_limit_that_really_ran(
-    portal: PortalProcess, browser: Browser
+    portal: PortalProcess, browser: Browser, tmp_path: Path
 ) -> None:
     first = Visit.of(browser)
     _make_account(first.page, portal.address())
@@ -90,6 +96,32 @@ def test_a_member_asks_about_a_real_model_and_reads_a_limit_that_really_ran(
     assert _history(late.page) == _history(page)
     assert first.said == []
     assert late.said == []
+    _settings_hold(page, tmp_path)
+
+
+def _settings_hold(page: Page, folder: Path) -> None:
+    """What the run's page gives away answers at the max context, with the cache it names, within the capacity."""
+    run = page.request.get(f"{page.url}run.json").json()
+    limit = run["stages"]["limit"]
+    (folder / "generation_config.json").write_bytes(page.request.get(f"{page.url}generation_config.json").body())
+    command = ["-m", "tests.end_to_end.answer_with_settings", str(real_model.FOLDER), str(folder), str(limit["prompt"])]
+    answered = subprocess.run(
+        [sys.executable, *command, run["question"]["dtype"]],
+        cwd=real_model.ROOT,
+        env=measuring_environment(os.environ, python=sys.executable) | {"HF_HUB_OFFLINE": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=240,
+    )
+    assert answered.returncode == 0, answered.stderr[-2000:]
+    told = json.loads(answered.stdout)
+    assert limit["strategy"].startswith("quantized:")
+    assert told["cache"] == "QuantizedCache"
+    assert told["settings"].items() >= limit["settings"].items()
+    assert 0 < told["new_tokens"] <= ANSWER_TOKENS
+    assert told["peak_bytes"] <= run["stages"]["budgets"]["capacity_bytes"]
+    assert abs(told["peak_bytes"] - limit["ran_at"]["peak_bytes"]) < NEAR_BYTES
 
 
 def _make_account(page: Page, link: str) -> None:
