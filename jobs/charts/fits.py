@@ -5,9 +5,7 @@ from itertools import pairwise
 from math import log2
 from typing import Any
 
-import plotly.graph_objects as go
-
-from jobs.charts.layout import CONTEXT_TITLE, axis, figure
+from jobs.charts.layout import CONTEXT_TITLE, axis, plain_figure
 from jobs.charts.marks import meta
 from jobs.charts.points import PointRow
 from jobs.procedure.fit_grid import FitGrid, GridCell
@@ -28,7 +26,7 @@ def fits_figure(
     """points: of the grid's strategy, as measured at the run's own number of sequences; names: a fit's, in the legend;
     asked: context and sequences. Contexts lie as far apart as their doublings.
     """
-    return figure(
+    return plain_figure(
         [*_areas(grid, names), *_asked(grid, *asked), *_points(grid, points)],
         {
             "barmode": "overlay",
@@ -46,7 +44,7 @@ def fits_figure(
     )
 
 
-def _areas(grid: FitGrid, names: Mapping[Fit, str]) -> Iterator[go.Bar]:
+def _areas(grid: FitGrid, names: Mapping[Fit, str]) -> Iterator[dict[str, Any]]:
     """One trace a fit, also of those that no cell has, so that the legend stays as it is while a slider moves."""
     edges = _edges(grid)
     for fit, name in names.items():
@@ -56,22 +54,23 @@ def _areas(grid: FitGrid, names: Mapping[Fit, str]) -> Iterator[go.Bar]:
             for column, cell in enumerate(line)
             if cell.fit is fit
         ]
-        yield go.Bar(
-            x=[(edges[column] + edges[column + 1]) / 2 for _, column, _ in cells],
-            width=[edges[column + 1] - edges[column] for _, column, _ in cells],
-            base=[row - 0.5 for row, _, _ in cells],
-            y=[1] * len(cells),
-            name=f"predicted: {name}",
-            showlegend=True,
-            marker={
+        yield {
+            "type": "bar",
+            "x": [(edges[column] + edges[column + 1]) / 2 for _, column, _ in cells],
+            "width": [edges[column + 1] - edges[column] for _, column, _ in cells],
+            "base": [row - 0.5 for row, _, _ in cells],
+            "y": [1] * len(cells),
+            "name": f"predicted: {name}",
+            "showlegend": True,
+            "marker": {
                 "color": COLOURS[fit],
                 "line": {"width": 0},
                 "pattern": {"shape": PATTERNS[fit], "fillmode": "overlay", "size": 7, "solidity": 0.12},
             },
-            customdata=[_told(cell) for _, _, cell in cells],
-            hovertemplate=f"%{{customdata}}<br>predicted: {name}<extra></extra>",
-            meta=meta("predicted", str(grid.strategy)) | {"token": f"--fit-{fit}"},
-        )
+            "customdata": [_told(cell) for _, _, cell in cells],
+            "hovertemplate": f"%{{customdata}}<br>predicted: {name}<extra></extra>",
+            "meta": meta("predicted", str(grid.strategy)) | {"token": f"--fit-{fit}"},
+        }
 
 
 def _told(cell: GridCell) -> str:
@@ -80,21 +79,22 @@ def _told(cell: GridCell) -> str:
     return f"{cell.context:,} tokens, {several}<br>peak {peak} ± {band}"
 
 
-def _points(grid: FitGrid, points: Sequence[PointRow]) -> Iterator[go.Scatter]:
+def _points(grid: FitGrid, points: Sequence[PointRow]) -> Iterator[dict[str, Any]]:
     for outcome, symbol in SYMBOLS.items():
         rows = [row for row in points if row.outcome == outcome]
         if rows:
-            yield go.Scatter(
-                x=[log2(row.context) for row in rows],
-                y=[grid.sequences.index(row.sequences) for row in rows],
-                mode="markers",
-                name=OUTCOMES[outcome],
-                showlegend=True,
-                marker={"symbol": symbol, "size": 9, "color": "#17202C", "line": {"width": 0}},
-                customdata=[_measured(row) for row in rows],
-                hovertemplate="%{customdata}<extra></extra>",
-                meta=meta("point", str(grid.strategy)) | {"token": "--ink"},
-            )
+            yield {
+                "type": "scatter",
+                "x": [log2(row.context) for row in rows],
+                "y": [grid.sequences.index(row.sequences) for row in rows],
+                "mode": "markers",
+                "name": OUTCOMES[outcome],
+                "showlegend": True,
+                "marker": {"symbol": symbol, "size": 9, "color": "#17202C", "line": {"width": 0}},
+                "customdata": [_measured(row) for row in rows],
+                "hovertemplate": "%{customdata}<extra></extra>",
+                "meta": meta("point", str(grid.strategy)) | {"token": "--ink"},
+            }
 
 
 def _measured(row: PointRow) -> str:
@@ -102,19 +102,20 @@ def _measured(row: PointRow) -> str:
     return f"{row.context:,} tokens<br>{OUTCOMES[row.outcome]} under the run’s own capacity{peak}"
 
 
-def _asked(grid: FitGrid, context: int, sequences: int) -> Iterator[go.Scatter]:
+def _asked(grid: FitGrid, context: int, sequences: int) -> Iterator[dict[str, Any]]:
     """Where the conditions asked about lie, if they lie on the grid."""
     if sequences in grid.sequences and grid.contexts[0] <= context <= grid.contexts[-1]:
-        yield go.Scatter(
-            x=[log2(context)],
-            y=[grid.sequences.index(sequences)],
-            mode="markers",
-            name="asked",
-            showlegend=True,
-            marker={"symbol": ASKED_SYMBOL, "size": 16, "color": "#17202C", "line": {"width": 2}},
-            hovertemplate=f"asked: {context:,} tokens<extra></extra>",
-            meta=meta("asked") | {"token": "--ink"},
-        )
+        yield {
+            "type": "scatter",
+            "x": [log2(context)],
+            "y": [grid.sequences.index(sequences)],
+            "mode": "markers",
+            "name": "asked",
+            "showlegend": True,
+            "marker": {"symbol": ASKED_SYMBOL, "size": 16, "color": "#17202C", "line": {"width": 2}},
+            "hovertemplate": f"asked: {context:,} tokens<extra></extra>",
+            "meta": meta("asked") | {"token": "--ink"},
+        }
 
 
 def _edges(grid: FitGrid) -> list[float]:

@@ -19,6 +19,11 @@ def figure(traces: Sequence[go.Scatter], layout: Mapping[str, Any]) -> dict[str,
     return data
 
 
+def plain_figure(traces: Sequence[Mapping[str, Any]], layout: Mapping[str, Any]) -> dict[str, Any]:
+    """The same of traces that are plain data already, unchecked: for what is drawn while a slider moves."""
+    return {"data": list(traces), "layout": {**_shared(), **layout}}
+
+
 def context_axis(contexts: Sequence[int]) -> dict[str, Any]:
     return axis(CONTEXT_TITLE) | {"range": [0, 1.06 * max(contexts, default=1)], "tickformat": ",d"}
 

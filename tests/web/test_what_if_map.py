@@ -3,6 +3,7 @@ from math import log2
 from statistics import median
 from typing import Any
 
+import plotly.graph_objects as go
 import pytest
 from django.test import Client
 from django.urls import reverse
@@ -70,7 +71,13 @@ def test_the_table_has_the_cells_of_the_map(signed_in: Client, answered: int) ->
     assert {word: words.count(word) for word in names} == {word: cells(told, fit) for word, fit in names.items()}
     page = answer.content.decode()
     assert 'aria-label="The map as a table"' in page
-    assert told["predicted"].strip() in page.replace("&amp;", "&amp;")
+    assert told["predicted"].strip() in page
+
+
+def test_the_map_is_a_figure_that_plotly_takes(signed_in: Client, answered: int) -> None:
+    told = grid(signed_in, answered, strategy="default")["fits"]
+    drawn = go.Figure(data=told["data"], layout=told["layout"]).to_plotly_json()
+    assert [trace["type"] for trace in drawn["data"]] == ["bar"] * 4 + ["scatter"] * 3
 
 
 def test_what_cannot_be_read_is_said_and_no_map_is_drawn(signed_in: Client, answered: int) -> None:
