@@ -3,8 +3,9 @@
 Limits: one step of the search (docs/measured.md: the same profile three times over found the same limit each time).
 Peaks: two readings' scatter of 1 MiB each, or 1.5 % of what is not weights, which is how closely an estimate is
 held to them; or as far as the repeats of either lay apart. Speeds and times to the first token: 10 %, twice what the
-repeats of a point may differ by until it is enough of them, or the repeats' own spread; 20 % where either was
-measured by a single pass, whose scatter nobody saw. Qualities: as far as their 95 % intervals reach into one another.
+repeats of a point may differ by until it is enough of them, or the repeats' own spread; 20 % where either was measured
+by a single pass, whose scatter nobody saw; on a CPU twice or half, for its cores are shared with whatever else runs.
+Qualities: as far as their 95 % intervals reach into one another.
 """
 
 from jobs.procedure.contexts import step_after
@@ -16,6 +17,7 @@ PEAK_LEAST_BYTES = 4 * NOISE_BYTES
 PEAK_PART = 0.015
 PACE_PART = 0.1
 SINGLE_PASS_PART = 0.2
+CPU_PART = 1.0
 
 
 def limit_noise_tokens(before: int, now: int) -> int:
@@ -27,14 +29,14 @@ def peak_noise_bytes(before: Measurement, now: Measurement, *, weights_bytes: in
     return max(PEAK_LEAST_BYTES, round(PEAK_PART * rise), before.peak_spread_bytes or 0, now.peak_spread_bytes or 0)
 
 
-def speed_noise_part(before: Measurement, now: Measurement) -> float:
-    """Of the reading before."""
-    return _pace_part(before.repeats, now.repeats, before.spread, now.spread)
+def speed_noise_part(before: Measurement, now: Measurement, *, on_cpu: bool) -> float:
+    """Of the slower reading."""
+    return _pace_part(before.repeats, now.repeats, before.spread, now.spread, on_cpu=on_cpu)
 
 
-def ttft_noise_part(before: Measurement, now: Measurement) -> float:
-    """Of the reading before."""
-    return _pace_part(before.repeats, now.repeats, before.ttft_spread, now.ttft_spread)
+def ttft_noise_part(before: Measurement, now: Measurement, *, on_cpu: bool) -> float:
+    """Of the shorter reading."""
+    return _pace_part(before.repeats, now.repeats, before.ttft_spread, now.ttft_spread, on_cpu=on_cpu)
 
 
 def quality_noise_nats(before: Quality, now: Quality) -> float:
@@ -45,6 +47,6 @@ def quality_noise_nats(before: Quality, now: Quality) -> float:
     return above + below
 
 
-def _pace_part(before: int, now: int, *spreads: float | None) -> float:
-    least = SINGLE_PASS_PART if min(before, now) < 2 else PACE_PART
+def _pace_part(before: int, now: int, *spreads: float | None, on_cpu: bool) -> float:
+    least = CPU_PART if on_cpu else SINGLE_PASS_PART if min(before, now) < 2 else PACE_PART
     return max(least, *(spread or 0.0 for spread in spreads))

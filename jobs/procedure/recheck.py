@@ -19,6 +19,7 @@ OF_LIMITER: dict[str, Figure] = {
     Limiter.TTFT: Figure.TTFT,
     Limiter.QUALITY: Figure.QUALITY,
 }
+PACES = (Figure.SPEED, Figure.TTFT)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,6 +27,7 @@ class Found:
     """What a run found: its stages as they are kept, its measurements, and what they rest on."""
 
     basis: Basis
+    on_cpu: bool
     stages: Mapping[str, Any]
     measurements: Sequence[Measurement]
 
@@ -63,10 +65,16 @@ class Recheck:
     same_question: bool
     limits_compared: bool
     quiet: int
+    on_cpu: bool
 
     @property
     def beyond(self) -> tuple[Row, ...]:
         return tuple(row for row in self.rows if row.beyond)
+
+    @property
+    def only_busy(self) -> bool:
+        """Whether nothing differs but speeds on a CPU, which whatever else it did may have slowed down."""
+        return self.on_cpu and bool(self.beyond) and all(row.figure in PACES for row in self.beyond)
 
 
 def compared(before: Found, now: Found) -> Recheck:
@@ -83,6 +91,7 @@ def compared(before: Found, now: Found) -> Recheck:
         same_question=same_limit(*asked),
         limits_compared=seen,
         quiet=len(points) - len(shown),
+        on_cpu=before.on_cpu or now.on_cpu,
     )
 
 
@@ -143,7 +152,8 @@ def _as_good(before: Found, now: Found) -> bool:
     if not (one and other and one.decode_tokens_per_s and other.decode_tokens_per_s):
         return False
     apart = abs(one.decode_tokens_per_s - other.decode_tokens_per_s)
-    return apart <= speed_noise_part(one, other) * one.decode_tokens_per_s
+    slower = min(one.decode_tokens_per_s, other.decode_tokens_per_s)
+    return apart <= slower * speed_noise_part(one, other, on_cpu=now.on_cpu)
 
 
 def _points(before: Found, now: Found) -> Iterator[Row]:
@@ -154,5 +164,6 @@ def _points(before: Found, now: Found) -> Iterator[Row]:
         context = max((context for name, context in common if name == strategy), default=None)
         if context is not None:
             pair = before.points[strategy, context], now.points[strategy, context]
-            yield from point_rows(*pair, weights_bytes=min(before.weights_bytes, now.weights_bytes))
+            weights_bytes = min(before.weights_bytes, now.weights_bytes)
+            yield from point_rows(*pair, weights_bytes=weights_bytes, on_cpu=before.on_cpu or now.on_cpu)
         yield from quality_rows(quality_at(before.stages, strategy), quality_at(now.stages, strategy))

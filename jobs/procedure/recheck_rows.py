@@ -1,6 +1,6 @@
 """The figures of two runs beside each other, each with the noise that it is held against."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
@@ -39,21 +39,24 @@ class Row:
     context: int | None = None
 
 
-def point_rows(before: Measurement, now: Measurement, *, weights_bytes: int) -> Iterator[Row]:
+def point_rows(before: Measurement, now: Measurement, *, weights_bytes: int, on_cpu: bool) -> Iterator[Row]:
     """Of one strategy and context. weights_bytes: what of both peaks is weights."""
     at = partial(Row, strategy=before.strategy, context=before.context)
     if before.peak_bytes is not None and now.peak_bytes is not None:
         noise = peak_noise_bytes(before, now, weights_bytes=weights_bytes)
         beyond = abs(now.peak_bytes - before.peak_bytes) > noise
         yield at(figure=Figure.PEAK, before=before.peak_bytes, now=now.peak_bytes, beyond=beyond, noise=noise)
-    was, is_now = before.decode_tokens_per_s, now.decode_tokens_per_s
-    if was and is_now:
-        allowed = was * speed_noise_part(before, now)
-        yield at(figure=Figure.SPEED, before=was, now=is_now, beyond=abs(is_now - was) > allowed, noise=allowed)
-    was, is_now = before.ttft_s, now.ttft_s
-    if was and is_now:
-        allowed = was * ttft_noise_part(before, now)
-        yield at(figure=Figure.TTFT, before=was, now=is_now, beyond=abs(is_now - was) > allowed, noise=allowed)
+    speed_part, ttft_part = (part(before, now, on_cpu=on_cpu) for part in (speed_noise_part, ttft_noise_part))
+    yield from _pace(at, Figure.SPEED, before.decode_tokens_per_s, now.decode_tokens_per_s, speed_part)
+    yield from _pace(at, Figure.TTFT, before.ttft_s, now.ttft_s, ttft_part)
+
+
+def _pace(
+    at: Callable[..., Row], figure: Figure, before: float | None, now: float | None, part: float
+) -> Iterator[Row]:
+    if before and now:
+        noise = part * min(before, now)
+        yield at(figure=figure, before=before, now=now, beyond=abs(now - before) > noise, noise=noise)
 
 
 def quality_rows(before: Quality | None, now: Quality | None) -> Iterator[Row]:

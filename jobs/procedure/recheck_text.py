@@ -11,6 +11,7 @@ from jobs.sizing.refusal import Refusal
 from jobs.sizing.strategy import Strategy
 
 UNKNOWN_CAUSE = "although nothing that it rests on is known to have changed"
+BUSY = "What else this CPU did may be why speeds differ"
 NAMES = {
     Figure.PEAK: ("peak memory", bytes_text),
     Figure.SPEED: ("answer speed", speed_text),
@@ -28,6 +29,9 @@ def recheck_text(found: Recheck) -> str:
     told = _told(found.beyond)
     if not told:
         return f"No difference beyond noise{_after(found.changed)}."
+    if found.only_busy:
+        rest = f"{told[0].lower()}{told[1:]}"
+        return f"No difference beyond noise in limit, memory or quality{_after(found.changed)}. {BUSY}: {rest}."
     return f"{told}{_after(found.changed) or f', {UNKNOWN_CAUSE}'}."
 
 

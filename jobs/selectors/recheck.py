@@ -17,4 +17,9 @@ def recheck_of(run: Run) -> Recheck | None:
 
 def _found(run: Run) -> Found:
     rows = measurements_of(run)
-    return Found(basis=basis_of(run), stages=run.stages, measurements=[Measurement.from_json(row) for row in rows])
+    return Found(
+        basis=basis_of(run),
+        on_cpu=run.device.get("kind") == "cpu",
+        stages=run.stages,
+        measurements=[Measurement.from_json(row) for row in rows],
+    )

@@ -16,11 +16,14 @@ from tests.procedure.worlds import STRATEGIES, World, answered, brisk, question,
 ASKED = question(capacity_bytes=285 * MIB, strategies=strategies("quantized:hqq:8", "quantized:hqq:4"))
 
 
-def found(asked: Question = ASKED, versions: dict[str, str] | None = None, **world: Any) -> Found:
+def found(
+    asked: Question = ASKED, versions: dict[str, str] | None = None, *, on_cpu: bool = False, **world: Any
+) -> Found:
     told = answered(World(asked=asked, record=record(), **world))
     rows = [row for name in (*STRATEGIES, "quantized:hqq:2") for row in told.measured(name)]
     return Found(
         basis=Basis(question=asked.as_json(), versions=versions or {"transformers": "5.23.0"}, device_name="a CPU"),
+        on_cpu=on_cpu,
         stages=told.stages,
         measurements=[Measurement.from_json(row) for row in rows],
     )
@@ -165,3 +168,13 @@ def test_a_single_pass_s_scatter_is_unknown_and_more_is_allowed(repeats: int, pa
 
     told = compared(repeated(BEFORE, 1), repeated(BEFORE, part))
     assert row(told, Figure.SPEED, BEFORE.strategy).beyond is beyond
+
+
+def test_a_cpu_is_as_fast_as_what_else_runs_lets_it_be() -> None:
+    before, half = (found(on_cpu=True, pace=slower(times)) for times in (1, 1.9))
+    assert recheck_text(compared(before, half)) == "No difference beyond noise."
+    text = recheck_text(compared(before, found(on_cpu=True, pace=slower(3))))
+    assert text.startswith("No difference beyond noise in limit, memory or quality. What else this CPU did may be why")
+    heavy = recheck_text(compared(before, found(on_cpu=True, pace=slower(3), truth=heavier(3 * MIB))))
+    assert heavy.startswith("The peak memory at 1,056 tokens")
+    assert recheck_text(compared(found(), found(pace=slower(3)))).startswith("The answer speed at 1,056 tokens")

@@ -79,7 +79,7 @@ def recheck_part(run: Run) -> RecheckPart | None:
         before_pk=before.pk,
         before_at=before.finished_at,
         sentence=recheck_text(found),
-        differs=bool(found.beyond),
+        differs=bool(found.beyond) and not found.only_busy,
         rows=tuple(map(_row, found.rows)),
         changed=_changed(found),
         quiet=found.quiet,
@@ -112,7 +112,7 @@ def _bytes(row: Row) -> Callable[[Any], str]:
 
 def _noise(row: Row, words: Callable[[Any], str]) -> str:
     if row.figure in IN_PERCENT:
-        return f"{100 * (row.noise or 0) / row.before:.0f} %"
+        return f"{100 * (row.noise or 0) / min(row.before, row.now):.0f} %"
     return tokens(int(row.noise or 0)) if row.figure is Figure.CONTEXT else words(row.noise)
 
 
