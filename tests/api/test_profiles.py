@@ -7,7 +7,7 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
-from jobs.models import EntryState, ModelEntry, Profile, Purpose, Run
+from jobs.models import EntryState, ModelEntry, Profile, Purpose, Run, Tag
 from tests.api.conftest import Program
 from tests.browser import demo
 from tests.factories import make_profile, make_run, make_worker
@@ -147,9 +147,41 @@ def test_profiles_come_a_page_at_a_time(program: Program) -> None:
     second = program.client.get(first["next"]).json()
     assert [len(second["results"]), second["next"]] == [1, None]
     assert first["results"][0]["id"] > first["results"][1]["id"] > second["results"][0]["id"]
-    for page in ("0", "3", "x", "9" * 5000, "-1"):
-        assert program.get("profiles/", page=page).status_code == 404
-    assert program.get("profiles/", page_size="9" * 30).status_code == 200
+    assert program.get("profiles/", page=3).status_code == 404
+    for page in ("0", "x", "9" * 5000, "-1", "1\0"):
+        assert program.get("profiles/", page=page).status_code == 400
+    assert program.get("profiles/", page_size=101).status_code == 400
+
+
+def test_a_list_is_narrowed_and_ordered_by_its_address(program: Program, answered: int) -> None:
+    mine = Run.objects.get(pk=answered).profile
+    Profile.objects.filter(pk=mine.pk).update(owner=program.user, freshness="stale", name="Nightly")
+    other = make_profile(name="Äpfel 100%_")
+    other.tags.add(Tag.objects.create(name="chat"))
+    gone = make_profile(archived_at=timezone.now())
+
+    def ids(**query: str) -> list[int]:
+        answer = program.get("profiles/", **query)
+        assert answer.status_code == 200, answer.json()
+        return [row["id"] for row in answer.json()["results"]]
+
+    assert set(ids()) == {mine.pk, other.pk}
+    assert ids(sort="name") == [mine.pk, other.pk]
+    assert ids(archived="yes") == [gone.pk]
+    assert ids(q="100%_") == ids(tag="chat") == ids(freshness="none") == ids(q="chat") == [other.pk]
+    assert ids(whose="mine") == ids(freshness="stale") == ids(state="done") == ids(q="smollm2") == [mine.pk]
+    assert ids(model=mine.model_entry.name) == ids(worker=str(mine.worker_id)) == ids(worker="box:cpu") == [mine.pk]
+    assert ids(adopted="yes") == ids(worker="9" * 18) == ids(device="nowhere") == []
+    assert set(ids(adopted="no")) == {mine.pk, other.pk}
+    for query in (
+        {"sort": "size"},
+        {"freshness": "x"},
+        {"adopted": "1"},
+        {"q": "a\0"},
+        {"state": "gone"},
+        {"whose": "x"},
+    ):
+        assert program.get("profiles/", **query).status_code == 400
 
 
 def test_a_list_takes_as_many_queries_for_many_as_for_few(
@@ -159,7 +191,7 @@ def test_a_list_takes_as_many_queries_for_many_as_for_few(
     for count in (2, 12):
         for _ in range(count):
             make_run()
-        with django_assert_num_queries(4):
+        with django_assert_num_queries(5):
             assert program.get("profiles/", page_size=100).json()["count"] >= count
 
 

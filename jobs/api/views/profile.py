@@ -5,7 +5,7 @@ from typing import Any
 from django.db import transaction
 from django.http import Http404
 from django.urls import reverse
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -14,35 +14,33 @@ from jobs.api.pages import Pages
 from jobs.api.permission import refuse_unless
 from jobs.api.question_form import asked_form
 from jobs.api.serializers.profile import Limit, ProfileAsked, ProfilePage, ProfileTold, RunAsked
+from jobs.api.serializers.profile_query import ProfileQuery
 from jobs.api.serializers.run import RunTold
 from jobs.api.views.run import told as run_told
 from jobs.asking.waiting import entry_read
 from jobs.models import Profile, Run
 from jobs.selectors.model_entry import record_of
 from jobs.selectors.permission import Act
-from jobs.selectors.profile_told import profile_told, profiles_told
+from jobs.selectors.profile_told import profile_told, profiles_narrowed, profiles_told
 from jobs.services.recheck import run_recheck
 from jobs.services.run import run_again, run_submit
 from jobs.sizing.refusal import Refusal
-
-PAGES = [
-    OpenApiParameter("page", int, description="from 1"),
-    OpenApiParameter("page_size", int, description=f"at most {Pages.max_page_size}; {Pages.page_size} by itself"),
-]
 
 
 class Profiles(APIView):
     @extend_schema(
         operation_id="profiles_list",
         summary="Profiles, a page at a time",
-        parameters=PAGES,
+        parameters=[ProfileQuery],
         responses=ProfilePage,
         tags=["profiles"],
     )
     def get(self, request: Request) -> Response:
         pages = Pages()
-        page = pages.paginate_queryset(profiles_told(), request, view=self)
-        return pages.get_paginated_response(ProfileTold(page, many=True).data)
+        query = ProfileQuery(data=request.query_params, context={"user": request.user})
+        query.is_valid(raise_exception=True)
+        ids = pages.paginate_queryset(profiles_narrowed(**query.conditions), request, view=self)
+        return pages.get_paginated_response(ProfileTold(profiles_told(ids), many=True).data)
 
     @extend_schema(
         summary="Ask a question: a profile, and its first run",
