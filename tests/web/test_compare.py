@@ -209,7 +209,15 @@ def test_a_profiles_runs_are_chosen_where_they_are_listed(signed_in: Client, pai
     profile = Run.objects.get(pk=pair[0]).profile
     link = reverse("profile", args=[profile.pk])
     assert 'id="compare-runs"' not in signed_in.get(link).content.decode()
-    again = make_run(profile=profile, question=profile.question)
+    first = Run.objects.get(pk=pair[0])
+    again = make_run(
+        profile=profile,
+        question=profile.question,
+        state=first.state,
+        stages=first.stages,
+        answered=True,
+        finished_at=first.finished_at,
+    )
     page = signed_in.get(link).content.decode()
     assert f'action="{reverse("compare")}"' in page
     for pk in (pair[0], again.pk):
