@@ -11,8 +11,14 @@ from typing import Any
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6D31", "#7F7F7F")
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "triangle-down", "star", "hexagon", "pentagon")
 DASHES = ("dash", "dot", "dashdot", "longdash", "longdashdot", "2px,6px", "8px,3px", "4px,2px")
-LINE_COLOURS = {"capacity": "#B00020", "budget": "#B26A00", "weights": "#6E6E6E", "bound": "#B00020"}
-LINE_DASHES = {"capacity": "solid", "budget": "dash", "weights": "dot", "bound": "dash"}
+LINE_COLOURS = {
+    "capacity": "#B00020",
+    "budget": "#B26A00",
+    "weights": "#6E6E6E",
+    "bound": "#B00020",
+    "adopted": "#17683F",
+}
+LINE_DASHES = {"capacity": "solid", "budget": "dash", "weights": "dot", "bound": "dash", "adopted": "dash"}
 LIMIT_SYMBOL = "circle-open"
 
 

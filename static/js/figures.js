@@ -4,7 +4,7 @@
 "use strict";
 
 (() => {
-  const LEVELS = ["capacity", "budget", "weights", "bound"];
+  const LEVELS = ["capacity", "budget", "weights", "bound", "adopted"];
   const BELOW = ["budget", "weights"]; // named below their line, so that neither meets the capacity's name
   const NARROW_PX = 330; // of a plot on a phone, without its legend
   const AROUND_PX = 100; // of a plot's width: its axis and margins
@@ -35,7 +35,7 @@
   }
 
   function roleColour(role) {
-    const roles = { weights: "--part-weights", budget: "--line-headroom", capacity: "--line-capacity", bound: "--line-capacity", limit: "--good" };
+    const roles = { weights: "--part-weights", budget: "--line-headroom", capacity: "--line-capacity", bound: "--line-capacity", adopted: "--good", limit: "--good" };
     return roles[role] ? token(roles[role]) : null;
   }
 
@@ -98,7 +98,7 @@
       margin: { l: 64, r: 16, t: 32, b: 56 + legendRows * LEGEND_ROW_PX },
       hoverlabel: { bgcolor: token("--surface"), bordercolor: token("--line-strong"), font: { color: token("--ink") } },
       legend: { orientation: "h", x: 0, yref: "container", y: 0, yanchor: "bottom", font: { size: 12, color: ink } },
-      xaxis: axis(short ? { ...given.xaxis, title: { text: "context, tokens" } } : given.xaxis),
+      xaxis: axis(short && given.xaxis.title.text.startsWith("context") ? { ...given.xaxis, title: { text: "context, tokens" } } : given.xaxis),
       yaxis: axis(given.yaxis),
       ...(given.yaxis2 ? { yaxis2: strip(given.yaxis2) } : {}),
       annotations: [...(given.annotations || []).map((note) => ({ ...note, font: { ...note.font, color: ink } })), ...levels],

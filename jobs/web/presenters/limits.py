@@ -6,7 +6,7 @@ from typing import Any
 
 from jobs.procedure.quality_text import kept_text, kl_text, provisional_text, quality_at
 from jobs.procedure.recheck import is_open
-from jobs.web.formats import size, strategy_label, strategy_series, tokens
+from jobs.web.formats import strategy_label, strategy_series, tokens
 
 LIMITED_BY = {
     "memory": "device memory",
@@ -104,20 +104,6 @@ def _quality(stages: Mapping[str, Any], name: str, max_kl: float | None) -> str:
 def _change(row: Mapping[str, Any]) -> Proposal:
     combined = row["what"] == "combination"
     return Proposal(sentence=row["sentence"], strategy=row["figures"]["strategy"] if combined else "")
-
-
-def limit_in_short(stages: Mapping[str, Any]) -> dict[str, Any] | None:
-    """What lists print of an answer: context, strategy, limited by, fits."""
-    limit = stages.get("limit")
-    if not limit:
-        return None
-    return {
-        "context": limit.get("context"),
-        "strategy": strategy_label(str(limit.get("strategy") or "default")),
-        "limited_by": LIMITED_BY.get(str(limit.get("limited_by")), ""),
-        "fits": bool(limit.get("fits_workload")),
-        "capacity": size((stages.get("budgets") or {}).get("capacity_bytes")),
-    }
 
 
 def _title(limit: Mapping[str, Any]) -> str:

@@ -6,9 +6,9 @@ from datetime import datetime
 from typing import Any
 
 from jobs.models import Profile, Run, RunState
-from jobs.web.formats import elapsed_s, size, strategy_label
+from jobs.web.formats import size, strategy_label
 from jobs.web.presenters.freshness import FreshnessMark, freshness_mark
-from jobs.web.presenters.limits import LIMITED_BY, limit_in_short
+from jobs.web.presenters.limits import LIMITED_BY
 from jobs.web.presenters.questions import workload_summary
 
 
@@ -37,16 +37,6 @@ class ProfileRow:
     archived: bool
     state: str
     run_pk: int | None
-    at: datetime
-
-
-@dataclass(frozen=True, kw_only=True)
-class RunRow:
-    pk: int
-    state: str
-    limit: dict[str, Any] | None
-    by: str
-    elapsed_s: float | None
     at: datetime
 
 
@@ -81,25 +71,6 @@ def _row(profile: Any) -> ProfileRow:
         run_pk=latest.pk if unended else None,
         at=profile.at,
     )
-
-
-def run_rows(runs: Iterable[Run]) -> list[RunRow]:
-    """A profile's runs in time."""
-    return [
-        RunRow(
-            pk=run.pk,
-            state=run.state,
-            limit=limit_in_short(run.stages),
-            by=str(run.submitted_by or ""),
-            elapsed_s=elapsed_s(run.started_at, run.finished_at),
-            at=run.finished_at or run.queued_at,
-        )
-        for run in runs
-    ]
-
-
-def latest_answered(runs: Iterable[Run]) -> Run | None:
-    return next((run for run in runs if run.stages.get("limit")), None)
 
 
 def device_name(run: Run | None, profile: Profile) -> str:

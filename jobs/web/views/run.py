@@ -13,12 +13,14 @@ from jobs.selectors.permission import Act, may
 from jobs.selectors.run import run_get, run_progress
 from jobs.services.run import run_cancel
 from jobs.web.permission import refuse_unless
+from jobs.web.presenters.adoptions import AdoptionRow, adoption_row
 from jobs.web.presenters.freshness import mark_of
 from jobs.web.presenters.profile_rows import device_name
 from jobs.web.presenters.recheck import recheck_part
 from jobs.web.presenters.run_figures import run_figures
 from jobs.web.presenters.run_page import run_page
 from jobs.web.session import signed_in
+from jobs.web.views.adoption import adopt_parts
 from jobs.web.views.shares import share_parts
 
 MOST_SEQ = 2**31 - 1
@@ -88,7 +90,15 @@ def _context(request: HttpRequest, found: Run, *, after: int = 0) -> dict[str, A
         "mark": mark_of(found.profile) if found.profile.answer_run_id == found.pk else None,
         "may_cancel": may(request.user, Act.CHANGE, owners=_owners(found)),
         **share_parts(request, found),
+        **adopt_parts(found),
+        "adopted": _adopted(found),
     }
+
+
+def _adopted(found: Run) -> AdoptionRow | None:
+    """What is in force of this run."""
+    adoption = found.profile.adoption
+    return adoption_row(adoption) if adoption and adoption.run_id == found.pk else None
 
 
 def _after(request: HttpRequest) -> int | None:
