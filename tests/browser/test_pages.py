@@ -17,6 +17,9 @@ def addresses(portal: Portal) -> dict[str, str]:
         "workers": "/workers/",
         "new": "/profiles/new/",
         "sign-in": "/sign-in/",
+        "team": "/team/",
+        "account": "/account/",
+        "activity": "/activity/",
     }
     pages |= {"profile": "/profiles/1/", "clone": "/profiles/new/?from=1"}
     return pages | {f"run {name}": f"/runs/{pk}/" for name, pk in runs.items()}

@@ -41,6 +41,24 @@ class World:
         known["pk"] = self.numbers[max(kinds, key=len)] if kinds else 0
         return {one: known[one] for one in names}
 
+    def pages(self) -> dict[str, str]:
+        """Those that everybody in the team reads, and that are about what ada owns."""
+        names = (
+            "home",
+            "profiles",
+            "prompts",
+            "workers",
+            "team",
+            "shares",
+            "activity",
+            "profile",
+            "run",
+            "run-what-if",
+        )
+        every = addresses()
+        found = {name: reverse(name, kwargs=self.arguments(name, every[name])) for name in names}
+        return found | {"waiting run": reverse("run", args=[self.numbers["run-cancel"]])}
+
     def _token(self, name: str) -> str:
         return {"join": self.join_token, "share": self.share_token, "share-card": self.share_token}.get(name, "unknown")
 

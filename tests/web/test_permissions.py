@@ -5,9 +5,11 @@ A new address without a line here fails the first test. A line has the answers t
 sign-in.
 """
 
+import re
+
 import pytest
 from django.test import Client
-from django.urls import reverse
+from django.urls import resolve, reverse
 
 from tests.web.permission_world import addresses, make_world, status
 
@@ -146,6 +148,26 @@ def test_every_address_answers_everybody_as_its_line_says() -> None:
                 if found != answer:
                     wrong.append(f"{method} {name} by {who}: {found}, not {answer}")
     assert wrong == []
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("who", ["viewer", "other"])
+def test_no_page_offers_what_it_would_refuse(who: str) -> None:
+    """By the same lines: everything in this world is somebody else's."""
+    place = PEOPLE.index(who)
+    world = make_world()
+    offered: list[str] = []
+    for page, address in world.pages().items():
+        html = world.people[who].get(address).content.decode()
+        links = re.findall(r"<a\b[^>]*\bhref=\"([^\"#?]+)", html)
+        forms = re.findall(r"\b(?:form)?action=\"([^\"#?]+)", html)
+        for line, found in ((0, links), (1, forms)):
+            names = {
+                resolve(one).url_name for one in set(found) if one.startswith("/") and not one.startswith("/static/")
+            }
+            refused = {str(name) for name in names if name in PAGES and PAGES[name][line].split()[place] == "403"}
+            offered += [f"{page}: {name}" for name in refused]
+    assert offered == []
 
 
 @pytest.mark.django_db
