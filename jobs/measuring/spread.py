@@ -5,12 +5,8 @@ from typing import Any
 
 import torch
 
-from jobs.procedure.several_cards import card_names, is_spread
+from jobs.procedure.several_cards import PLACEMENT, WEIGHTS_PART, card_names, is_spread
 from jobs.sizing.refusal import Refusal
-
-PLACEMENT = "balanced"
-# The rest of a card is for its part of the cache and the activations.
-WEIGHTS_PART = 0.9
 
 
 def placement(device: str) -> dict[str, Any]:

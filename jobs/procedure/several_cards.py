@@ -9,6 +9,10 @@ from typing import Any
 
 from jobs.procedure.measurement import Measurement
 
+PLACEMENT = "balanced"  # whole layers one after another, as evenly as they go
+# Of a card's free memory; the rest is for its part of the cache and the activations.
+WEIGHTS_PART = 0.9
+
 
 def card_names(device: str) -> tuple[str, ...]:
     """`("cuda:0", "cuda:1")` of "cuda:0,cuda:1"; one name of any other device."""

@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+from jobs.procedure.several_cards import PLACEMENT, WEIGHTS_PART, card_names, is_spread
 from jobs.sizing.stored import AS_STORED, ON_THE_FLY
 from jobs.sizing.strategy import GROUP_ELEMENTS, QUANTIZED_AXIS, RESIDUAL_TOKENS, CacheKind, Strategy
 
@@ -43,9 +44,7 @@ def snippet(
     file = "" if gguf_file is None else f", gguf_file={json.dumps(gguf_file)}"
     packing = _packing(weights, dtype) if gguf_file is None else "GgufConfig(dequantize=True)"
     packed = f",\n    quantization_config={packing}" if packing else ""
-    on_device = f".to({json.dumps(device)})"
-    if weights != AS_STORED:  # packed on the device itself, and not to be moved
-        packed, on_device = f'{packed},\n    device_map={{"": {json.dumps(device)}}}', ""
+    placed, on_device = _placement(weights, device)
     return (
         "import torch\n"
         f"from transformers import AutoModelForCausalLM, AutoTokenizer{_import_of(packing)}\n"
@@ -54,14 +53,25 @@ def snippet(
         f"tokenizer = AutoTokenizer.from_pretrained(name{file})\n"
         "model = AutoModelForCausalLM.from_pretrained(\n"
         f"    name{file}, dtype={TORCH_DTYPES.get(dtype, json.dumps(dtype))}, "
-        f"attn_implementation={json.dumps(attention)}{packed}\n"
+        f"attn_implementation={json.dumps(attention)}{packed}{placed}\n"
         f"){on_device}\n"
-        f'inputs = tokenizer(prompt, return_tensors="pt").to({json.dumps(device)})\n'
+        f'inputs = tokenizer(prompt, return_tensors="pt").to({json.dumps(card_names(device)[0])})\n'
         "output = model.generate(\n"
         "    **inputs,\n"
         f"{arguments}"
         ")\n"
     )
+
+
+def _placement(weights: str, device: str) -> tuple[str, str]:
+    """What from_pretrained is given to put the model where it was measured, and what moves it there afterwards."""
+    if is_spread(device):
+        numbers = ", ".join(name.removeprefix("cuda:") for name in card_names(device))
+        room = f"{{card: int({WEIGHTS_PART} * torch.cuda.mem_get_info(card)[0]) for card in ({numbers})}}"
+        return f',\n    device_map="{PLACEMENT}", max_memory={room}', ""
+    if weights != AS_STORED:  # packed on the device itself, and not to be moved
+        return f',\n    device_map={{"": {json.dumps(device)}}}', ""
+    return "", f".to({json.dumps(device)})"
 
 
 def _packing(weights: str, dtype: str) -> str:

@@ -90,3 +90,25 @@ def test_weights_packed_while_loaded_are_packed_so_again_on_the_same_device(
     assert "import AutoModelForCausalLM, AutoTokenizer, BitsAndBytesConfig\n" in text
     assert 'device_map={"": "cuda:1"}' in text
     assert ").to(" not in text.partition("inputs =")[0]
+
+
+@pytest.mark.parametrize("weights", ["as-stored", "bnb4"])
+def test_over_several_cards_the_weights_are_placed_as_they_were_measured_and_the_prompt_goes_to_the_first(
+    weights: str,
+) -> None:
+    text = snippet(
+        Strategy.parse("default"),
+        model="org/name",
+        answer_tokens=32,
+        dtype="bfloat16",
+        attention="sdpa",
+        device="cuda:0,cuda:2",
+        random_weights=False,
+        weights=weights,
+    )
+    ast.parse(text)
+    assert (
+        'device_map="balanced", max_memory={card: int(0.9 * torch.cuda.mem_get_info(card)[0]) for card in (0, 2)}'
+        in text
+    )
+    assert text.count(".to(") == 1 and 'return_tensors="pt").to("cuda:0")' in text
