@@ -16,6 +16,7 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from jobs.models import ApiToken, Invitation, Role, Run, SignedIn, TokenScope
 from jobs.procedure.own_prompts import read_prompts
+from jobs.services.adoption import adoption_adopt
 from jobs.services.api_token import api_token_make
 from jobs.services.invitation import invitation_make
 from jobs.services.prompt_set import prompt_set_save
@@ -111,6 +112,7 @@ def make_world() -> World:
         "profile": run.profile_id,
         "recheck": run.profile_id,
         "run-again": run.profile_id,
+        "adoption": adoption_adopt(run=run, user=ada, context=run.limit_context or 0).pk,
         "prompts": prompts.pk,
         "share": share.pk,
         "team": make_user("vic").pk,
