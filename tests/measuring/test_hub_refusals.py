@@ -101,7 +101,8 @@ def test_each_refusal_of_the_hub_has_its_own_name(
 def test_a_token_that_has_access_opens_a_gated_and_a_private_model_and_a_kept_config_stays_readable(
     asked: Asked,
 ) -> None:
-    assert asked.inspect("private/model", token=GRANTED).model_type == "llama"
+    found = asked.inspect("private/model", token=GRANTED)
+    assert (found.model_type, found.versions["commit"]) == ("llama", asked.hub.commit)
     assert asked.inspect("gated/model", token=GRANTED).model == "gated/model"
     assert asked.inspect("gated/model", token="").model == "gated/model"
 

@@ -118,7 +118,7 @@ def _noise(row: Row, words: Callable[[Any], str]) -> str:
 
 def _change(row: Row, words: Callable[[Any], str]) -> str:
     """Signed, in the figure's unit; of a speed and a time in percent."""
-    if row.before == row.now:
+    if words(row.before) == words(row.now):
         return "none"
     if row.figure in OF_WORDS or row.before is None or row.now is None:
         return "changed"
