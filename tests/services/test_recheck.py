@@ -2,9 +2,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from django.core.management import call_command
 from django.test import override_settings
 from django.utils import timezone
 
+from jobs.management.commands import sweep
 from jobs.models import Adoption, Deed, Freshness, Profile, Purpose, Run, RunState, Worker
 from jobs.services.claim import run_claim
 from jobs.services.night import is_night, night_recheck
@@ -13,6 +15,7 @@ from jobs.services.run import run_again
 from jobs.sizing.refusal import Refusal
 from kvportal import env
 from tests.factories import make_profile, make_run, make_user, make_worker
+from tests.services.threads import at_once
 
 pytestmark = pytest.mark.django_db
 NIGHT = datetime(2026, 3, 3, 2, 0, tzinfo=UTC)
@@ -191,3 +194,25 @@ def test_a_time_zone_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch, gi
     monkeypatch.setenv("RECHECK_TIME_ZONE", given)
     with pytest.raises(Refusal, match="not a time zone"):
         env.time_zone("RECHECK_TIME_ZONE", default="UTC")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_sweeps_at_once_ask_once() -> None:
+    answered()
+    Worker.objects.update(seen_at=NIGHT)
+    with override_settings(RECHECK_HOURS=(1, 5), RECHECK_TIME_ZONE="UTC"):
+        rounds = at_once(*[lambda: night_recheck(now=NIGHT)] * 2)
+    assert sum(map(len, rounds)) == 1
+
+
+def test_the_sweep_asks_at_night_and_looks_at_the_hub(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answered()
+    monkeypatch.setattr(sweep, "hub_look", lambda: 2)
+    with override_settings(RECHECK_HOURS=None):
+        call_command("sweep")
+    assert capsys.readouterr().out.strip() == "models moved: 2"
+    with override_settings(RECHECK_HOURS=(0, 24)):
+        call_command("sweep")
+    assert capsys.readouterr().out.strip() == "rechecks asked for: 1, models moved: 2"
