@@ -60,6 +60,7 @@ def _used(portal: Portal) -> dict[str, str]:
     portal.ask("know_windowed_model")
     pages = {"home": "/", "profiles": "/profiles/", "workers": "/workers/", "new": "/profiles/new/", "404": "/nowhere/"}
     pages |= dict.fromkeys(TYPED, "/profiles/new/")
+    pages |= {"team": "/team/", "account": "/account/", "activity": "/activity/"}
     pages |= {f"run-{name}": f"/runs/{pk}/" for name, pk in runs.items()}
     answered = next(iter(runs.values()))
     pages |= {"what-if": f"/runs/{answered}/what-if/?capacity=400MiB&sequences=2"}

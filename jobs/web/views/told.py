@@ -63,7 +63,7 @@ def _saved(request: HttpRequest, profile: Profile) -> bool:
     form = ToldForm(request.POST)
     if not form.is_valid():
         for errors in form.errors.values():
-            messages.error(request, " ".join(errors))
+            messages.error(request, " ".join(map(str, errors)))
         return False
     notify_change(user=signed_in(request), profile=profile, **form.changes())
     return True
