@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from jobs.procedure.contexts import step_after
+from jobs.procedure.noise import limit_noise_tokens
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,5 +21,4 @@ def limit_changed(before: Found | None, now: Found) -> bool:
         return True
     if before.context is None or now.context is None:
         return before.context is not now.context
-    low, high = sorted((before.context, now.context))
-    return high - low > step_after(low)
+    return abs(now.context - before.context) > limit_noise_tokens(before.context, now.context)
