@@ -10,7 +10,8 @@ from jobs.management.answering_command import AnsweringCommand
 from jobs.management.deploy_text import deploy_text
 from jobs.management.portal_database import portal_database
 from jobs.management.settings_file import read_settings_file
-from jobs.procedure.deploy import EXIT_CODES, check_deploy
+from jobs.procedure.deploy import check_deploy
+from jobs.procedure.deploy_verdict import EXIT_CODES
 from jobs.procedure.deployed import read_deployed
 from jobs.selectors.deploy import measured_of, profile_named
 

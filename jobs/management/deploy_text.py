@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from jobs.procedure.deploy import Checked, Reason
+from jobs.procedure.deploy_verdict import Checked, Reason
 
 
 def deploy_text(checked: Checked) -> str:

@@ -1,89 +1,24 @@
 """Whether what is about to be deployed is what was measured: ok, stale, or not covered by it at all."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from enum import StrEnum
-from typing import Any
+from collections.abc import Iterator
 
+from jobs.procedure.deploy_verdict import Checked, Measured, Reason, Verdict
 from jobs.procedure.deployed import Deployed
 from jobs.procedure.difference import Weight
-from jobs.procedure.freshness import Basis, environment_differences, versions_in
-from jobs.procedure.words import tokens_text
+from jobs.procedure.freshness import (
+    BACKENDS,
+    IN_DOUBT,
+    PACKERS,
+    TRANSFORMERS,
+    Basis,
+    environment_differences,
+    versions_in,
+)
+from jobs.procedure.words import tokens_text, with_strategy
 from jobs.sizing.stored import AS_STORED
 from jobs.sizing.strategy import Strategy
 
 LEAST_HASH_CHARACTERS = 7
-
-
-class Verdict(StrEnum):
-    OK = "ok"
-    STALE = "stale"  # measured, and something that it depends on is otherwise
-    NOT_COVERED = "not_covered"  # beyond what was measured, or never measured
-
-
-EXIT_CODES = {Verdict.OK: 0, Verdict.STALE: 3, Verdict.NOT_COVERED: 4}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Measured:
-    """The answer that is deployed by: a run's, at the limit that the team adopted if it did.
-
-    limits: strategy -> the context that it holds for, None where nothing fits. model: the names that it goes by.
-    """
-
-    model: tuple[str, ...]
-    revision: str
-    question: Mapping[str, Any]
-    environment: Mapping[str, Any]
-    device_name: str
-    limits: Mapping[str, int | None]
-    provisional: frozenset[str] = frozenset()
-    adopted: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class Reason:
-    """Of one thing: as it will be deployed, as it was measured, and what follows from that."""
-
-    what: str
-    deployed: str
-    measured: str
-    verdict: Verdict
-
-    def as_json(self) -> dict[str, str]:
-        return {
-            "what": self.what,
-            "deployed": self.deployed,
-            "measured": self.measured,
-            "verdict": str(self.verdict),
-        }
-
-    @property
-    def sentence(self) -> str:
-        return f"{self.what}: {self.deployed} is to be deployed, {self.measured} was measured"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Checked:
-    """in_doubt: differences that probably change nothing. not_told: what the settings leave open, so unchecked."""
-
-    verdict: Verdict
-    reasons: tuple[Reason, ...]
-    in_doubt: tuple[Reason, ...]
-    not_told: tuple[str, ...]
-    strategy: str
-    limit_context: int | None
-    message: str
-
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "verdict": str(self.verdict),
-            "message": self.message,
-            "reasons": [reason.as_json() for reason in self.reasons],
-            "in_doubt": [reason.as_json() for reason in self.in_doubt],
-            "not_told": list(self.not_told),
-            "limit": {"strategy": self.strategy, "context": self.limit_context},
-        }
 
 
 def check_deploy(deployed: Deployed, measured: Measured | None) -> Checked:
@@ -174,16 +109,21 @@ def _not_told(deployed: Deployed, measured: Measured | None) -> tuple[str, ...]:
     if measured is not None:
         if not (measured.revision or measured.environment.get("model_revision")):
             open_ = [name for name in open_ if name != "revision"]  # a local model has none
-        watched = versions_in(measured.environment)
+        used = {TRANSFORMERS, *IN_DOUBT, BACKENDS.get(_cache(deployed).backend or "")}
+        used.add(PACKERS.get(str(measured.question.get("weights"))))
+        watched = [name for name in versions_in(measured.environment) if name in used]
         open_ += [f"versions.{name}" for name in watched if name not in deployed.versions]
     return tuple(open_)
 
 
-def _strategy(deployed: Deployed) -> str:
+def _cache(deployed: Deployed) -> Strategy:
     """transformers takes its dynamic cache where it is told nothing."""
-    if deployed.cache is None:
-        return str(Strategy())
-    return str(deployed.cache.strategy) if deployed.cache.strategy else deployed.cache.label
+    return (deployed.cache and deployed.cache.strategy) or Strategy()
+
+
+def _strategy(deployed: Deployed) -> str:
+    """Its name, of one that is never measured too."""
+    return str(_cache(deployed)) if deployed.cache is None or deployed.cache.strategy else deployed.cache.label
 
 
 def _same_device(told: str, measured: Measured) -> bool:
@@ -204,7 +144,7 @@ def _message(
         kind = "adopted" if measured.adopted else "measured"
         doubted = " Its quality was not measured." if _strategy(deployed) in measured.provisional else ""
         return (
-            f"Ok: {tokens_text(deployed.max_context)} with {_strategy(deployed)} are within the "
+            f"Ok: {tokens_text(deployed.max_context)} {with_strategy(_cache(deployed))} are within the "
             f"{tokens_text(limit or 0)} {kind} on {measured.device_name}.{doubted}"
         )
     heading = "Not covered" if verdict is Verdict.NOT_COVERED else "Stale, measure again"

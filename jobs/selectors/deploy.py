@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from jobs.models import Profile, Run
-from jobs.procedure.deploy import Measured
+from jobs.procedure.deploy_verdict import Measured
 from jobs.sizing.refusal import Refusal
 
 MOST_NAMED = 5

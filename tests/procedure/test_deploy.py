@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.procedure.deploy import EXIT_CODES, Checked, Measured, Verdict, check_deploy
+from jobs.procedure.deploy import check_deploy
+from jobs.procedure.deploy_verdict import EXIT_CODES, Checked, Measured, Verdict
 from jobs.procedure.deployed import read_deployed
 from jobs.procedure.snippet import generate_settings
 from jobs.sizing.refusal import Refusal
@@ -57,7 +58,9 @@ def quantized(**options: Any) -> dict[str, Any]:
 def test_what_was_measured_is_ok() -> None:
     checked = check()
     assert (checked.verdict, checked.reasons, checked.in_doubt, checked.not_told) == (Verdict.OK, (), (), ())
-    assert checked.message == "Ok: 4,096 tokens with default are within the 4,096 tokens measured on NVIDIA L4."
+    assert (
+        checked.message == "Ok: 4,096 tokens with the normal cache are within the 4,096 tokens measured on NVIDIA L4."
+    )
     assert EXIT_CODES == {Verdict.OK: 0, Verdict.STALE: 3, Verdict.NOT_COVERED: 4}
 
 
@@ -156,7 +159,9 @@ def test_what_is_left_open_is_said() -> None:
     checked = check_deploy(read_deployed({"model": "org/small", "max_context": 8}), MEASURED)
     assert checked.verdict is Verdict.OK
     named = ("revision", "dtype", "sequences", "attention", "weights", "device", "cache")
-    assert checked.not_told == (*named, *(f"versions.{name}" for name in ("transformers", "torch", "driver", "hqq")))
+    assert checked.not_told == (*named, *(f"versions.{name}" for name in ("transformers", "torch", "driver")))
+    quantized_too = {"model": "org/small", "max_context": 8, "strategy": "quantized:hqq:4"}
+    assert "versions.hqq" in check_deploy(read_deployed(quantized_too), MEASURED).not_told
     local = replace(MEASURED, environment={})
     assert "revision" not in check_deploy(read_deployed({"model": "org/small", "max_context": 8}), local).not_told
 

@@ -3,7 +3,7 @@
 from rest_framework import serializers
 
 from jobs.api.serializers.fields import Strict, Whatever
-from jobs.procedure.deploy import Verdict
+from jobs.procedure.deploy_verdict import Verdict
 
 
 class DeployAsked(Strict):
