@@ -170,7 +170,7 @@ class QuestionForm(forms.Form):
         self.choose("prompts").queryset = prompt_sets_list()
         device = self.choose("worker")
         device.queryset = Worker.objects.all()
-        device.choices = [(worker.pk, _device_label(worker)) for worker in self.devices]
+        device.choices = [(worker.pk, device_label(worker)) for worker in self.devices]
         for name, field in self.fields.items():
             field.widget.attrs.update(self._described(name, field))
 
@@ -346,13 +346,15 @@ class QuestionForm(forms.Form):
         chosen = str(self["worker"].value() or "")
         found = next((worker for worker in self.devices if str(worker.pk) == chosen), None)
         worker = found or next(iter(self.devices), None)
-        return _device_label(worker) if worker else ""
+        return device_label(worker) if worker else ""
 
     @property
     def folded_errors(self) -> bool:
         """Whether the part with device, bounds and strategies must open to show what was refused."""
         return bool(
-            set(self.errors) - {"model", "prompt_tokens", "answer_tokens", "depth", "__all__"} - WORKLOAD_FIELDS
+            set(self.errors)
+            - {"model", "more_models", "prompt_tokens", "answer_tokens", "depth", "__all__"}
+            - WORKLOAD_FIELDS
         )
 
     @property
@@ -431,7 +433,7 @@ def _weights_basis(cleaned: Mapping[str, Any]) -> str:
     return f"packed in {dict(WEIGHTS)[cleaned['weights']]}"
 
 
-def _device_label(worker: Worker) -> str:
+def device_label(worker: Worker) -> str:
     silent = "" if worker.is_alive(timezone.now()) else ", silent"
     size = f", {bytes_text(worker.capacity_bytes)}" if worker.capacity_bytes else ""
     doubted = f"; {doubt(worker.device)}" if doubt(worker.device) else ""

@@ -6,6 +6,7 @@ from django.http import QueryDict
 from jobs.asking.model_named import spec_of
 from jobs.asking.prompts import Upload
 from jobs.asking.question import QuestionForm
+from jobs.asking.several import SeveralForm
 from jobs.asking.waiting import settled
 from jobs.models import ModelEntry, PromptCount, PromptSet
 from jobs.procedure.prompt_lengths import PromptLengths
@@ -33,12 +34,12 @@ def counted(entry: ModelEntry, prompts: PromptSet) -> PromptCount:
     return settled(prompt_count_request(entry=entry, prompts=prompts))
 
 
-def suggested(sent: QueryDict, lengths: PromptLengths) -> QuestionForm:
+def suggested(sent: QueryDict, lengths: PromptLengths) -> SeveralForm:
     """The form as it was sent, but with the lengths that the prompts suggest."""
     sent["prompt_tokens"] = str(lengths.suggested_longest)
     sent["typical_prompt_tokens"] = str(lengths.suggested_typical)
     sent["workload"] = ""
-    return QuestionForm(sent)
+    return SeveralForm(sent)
 
 
 def told(form: QuestionForm) -> PromptsShown | None:

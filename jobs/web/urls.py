@@ -28,6 +28,7 @@ from jobs.web.views import (
     told,
     what_if,
     workers,
+    workloads,
 )
 
 urlpatterns = [
@@ -89,6 +90,10 @@ urlpatterns = [
     path("shares/<int:pk>/revoke/", shares.revoke, name="share-revoke"),
     path("s/<str:token>/", share.share, name="share"),
     path("s/<str:token>/card.png", share.card, name="share-card"),
+    path("workloads/", workloads.workloads, name="workloads"),
+    path("workloads/<int:pk>/edit/", workloads.edit, name="workload-edit"),
+    path("workloads/<int:pk>/archive/", workloads.archive, name="workload-archive"),
+    path("workloads/<int:pk>/restore/", workloads.restore, name="workload-restore"),
     path("workers/", workers.workers, name="workers"),
     path("favicon.ico", favicon.favicon, name="favicon"),
     path("healthz", health.healthz, name="healthz"),

@@ -229,6 +229,21 @@
     for (const [name, key] of Object.entries(copies)) field(name).value = chosen.dataset[key];
   }
 
+  // How many runs it makes: every model on every device.
+
+  function countRuns() {
+    const place = form.querySelector("[data-run-count]");
+    if (!place) return;
+    const more = field("more_models").value.split(/[\n,]/).map((name) => name.trim());
+    const models = new Set([field("model").value.trim(), ...more].filter(Boolean));
+    const ticked = form.querySelectorAll("[name=more_workers]:checked");
+    const devices = new Set([field("worker").value, ...[...ticked].map((box) => box.value)]);
+    const runs = Math.max(1, models.size) * devices.size;
+    place.textContent = runs > 1 ? `This makes ${runs} runs; the estimate is of the first.` : "";
+  }
+
+  form.addEventListener("input", countRuns);
+  form.addEventListener("change", countRuns);
   form.addEventListener("input", (event) => {
     clearFault(event.target.name); // it was about another value
     if (event.target.name in copies) field("workload").value = "";

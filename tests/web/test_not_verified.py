@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from jobs.asking.question import _device_label
+from jobs.asking.question import device_label
 from jobs.procedure import verified
 from jobs.procedure.verified import CUDA_VERIFIED, NOT_VERIFIED, doubt
 from tests.factories import make_run, make_worker
@@ -42,7 +42,7 @@ def test_a_worker_of_a_gpu_says_so_and_its_choice_in_the_form_too(
     monkeypatch.setattr(verified, "CUDA_VERIFIED", False)
     worker = make_worker(device)
     assert signed_in.get(reverse("workers")).content.decode().count(NOT_VERIFIED) == times
-    assert _device_label(worker).count(NOT_VERIFIED) == times
+    assert device_label(worker).count(NOT_VERIFIED) == times
 
 
 @pytest.mark.parametrize(("device", "times"), [("cuda:0", 1), ("cpu", 0)])
