@@ -21,9 +21,11 @@ from jobs.services.api_token import api_token_make
 from jobs.services.invitation import invitation_make
 from jobs.services.prompt_set import prompt_set_save
 from jobs.services.share import share_make
+from jobs.services.workload import workload_save
 from tests.browser import demo
 from tests.factories import make_user
 
+LENGTHS = {"typical_prompt_tokens": 4, "answer_tokens": 2, "sequences": 1}
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 
@@ -48,6 +50,7 @@ class World:
             "home",
             "profiles",
             "prompts",
+            "workloads",
             "workers",
             "team",
             "shares",
@@ -114,6 +117,7 @@ def make_world() -> World:
         "run-again": run.profile_id,
         "adoption": adoption_adopt(run=run, user=ada, context=run.limit_context or 0).pk,
         "prompts": prompts.pk,
+        "workload": workload_save(user=ada, name="Ours", prompt_tokens=8, **LENGTHS).pk,
         "share": share.pk,
         "team": make_user("vic").pk,
         "team-invitation": Invitation.objects.get().pk,
