@@ -68,6 +68,9 @@ class Run(models.Model):
         indexes = [
             models.Index(fields=["queue", "state", "queued_at"], name="run_queue_order"),
             models.Index(fields=["profile", "-queued_at"], name="run_history_order"),
+            models.Index(
+                fields=["-queued_at", "-id", "profile"], condition=models.Q(answered=True), name="run_answers_in_time"
+            ),
         ]
 
     def __str__(self) -> str:

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import asdict
 
-from tests.bench import cost, limit, live, operations, peak, quality, sizing, stories, web  # noqa: F401  (they register)
+from tests.bench import cost, limit, lists, live, operations, peak, quality, sizing, stories, web  # noqa: F401  (they register)
 from tests.bench.row import AREAS, REGISTER, Row, print_page
 from tests.operations.portal_process import ROOT
 

@@ -30,7 +30,7 @@ def pages() -> Iterator[Row]:
         "the home page": "/",
     }
     for name, path in addresses.items():
-        served_ms = [_served_ms(portal, path) for _ in range(WARM_UP + TIMES)][WARM_UP:]
+        served_ms = [served_ms(portal, path) for _ in range(WARM_UP + TIMES)][WARM_UP:]
         yield median_at_most("web", f"{name} served", served_ms, "ms", PAGE_TARGET_MS)
 
 
@@ -42,7 +42,7 @@ def estimates() -> Iterator[Row]:
 
     demo.know_every_strategy()
     paths = [ESTIMATE.format(prompt=1000 + 100 * place) + TICKED for place in range(WARM_UP + TIMES)]
-    served_ms = [_served_ms(portal, path) for path in paths][WARM_UP:]
+    served_ms = [served_ms(portal, path) for path in paths][WARM_UP:]
     yield median_at_most("web", "the estimate served", served_ms, "ms", ESTIMATE_TARGET_MS)
 
 
@@ -57,11 +57,12 @@ def what_if() -> Iterator[Row]:
     paths = [
         f"/runs/{run}/what-if/grid/?capacity={300 + place}MiB&headroom_percent=8" for place in range(WARM_UP + TIMES)
     ]
-    served_ms = [_served_ms(portal, path) for path in paths][WARM_UP:]
+    served_ms = [served_ms(portal, path) for path in paths][WARM_UP:]
     yield median_at_most("web", "what if answered", served_ms, "ms", WHAT_IF_TARGET_MS)
 
 
-def _served_ms(portal: SeededPortal, path: str) -> float:
+def served_ms(portal: SeededPortal, path: str) -> float:
+    """Of one request of a member, from sending it to the answer's end."""
     request = urllib.request.Request(portal.address + path, headers={"Cookie": portal.cookie})  # noqa: S310
     began_s = time.perf_counter()
     with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310  (the portal's own address)
