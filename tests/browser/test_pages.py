@@ -20,6 +20,10 @@ def addresses(portal: Portal) -> dict[str, str]:
         "team": "/team/",
         "account": "/account/",
         "activity": "/activity/",
+        "workloads": "/workloads/",
+        "narrowed": "/?freshness=fresh&sort=-context&q=a",
+        "edit": "/profiles/1/edit/",
+        "adopt": f"/runs/{runs['saved']}/adopt/",
     }
     pages |= {"profile": "/profiles/1/", "clone": "/profiles/new/?from=1"}
     return pages | {f"run {name}": f"/runs/{pk}/" for name, pk in runs.items()}

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from jobs.asking.choices import STRATEGIES
 from jobs.models import EntryState, ModelEntry
@@ -55,7 +56,7 @@ def asking(signed_in: Client) -> Client:
 def keep(**changes: Any) -> InspectionRecord:
     """Another record of the model, as its inspection would keep it."""
     record = replace(demo.demo_record(), **changes)
-    ModelEntry.objects.filter(name="SmolLM2-135M").update(record=record.as_json())
+    ModelEntry.objects.filter(name="SmolLM2-135M").update(record=record.as_json(), inspected_at=timezone.now())
     return record
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from jobs.asking import waiting
 from jobs.models import ModelEntry, Run
@@ -40,7 +41,7 @@ def asking(signed_in: Client, monkeypatch: pytest.MonkeyPatch) -> Client:
 
 def keep(**changes: Any) -> None:
     record = replace(demo.demo_record(), **changes)
-    ModelEntry.objects.filter(name="SmolLM2-135M").update(record=record.as_json())
+    ModelEntry.objects.filter(name="SmolLM2-135M").update(record=record.as_json(), inspected_at=timezone.now())
 
 
 def test_the_form_s_choice_reaches_the_question_and_a_blank_is_as_stored(asking: Client) -> None:

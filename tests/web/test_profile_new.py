@@ -148,7 +148,7 @@ def test_packed_weights_count_as_they_are_loaded(asking: Client) -> None:
     )
     for random_weights, refused in ((True, True), (False, False)):
         record = replace(demo.demo_record(), stored=packed, random_weights=random_weights)
-        ModelEntry.objects.filter(name="SmolLM2-135M").update(record=record.as_json())
+        ModelEntry.objects.filter(name="SmolLM2-135M").update(record=record.as_json(), inspected_at=timezone.now())
         answer = asking.post(NEW, LEAST | {"capacity": "200MiB"})
         assert (answer.status_code == 200) is refused
 
