@@ -21,7 +21,7 @@ def adopt(client: Client, run: Run, **values: str) -> str:
 
 def test_the_limit_is_adopted_and_the_profile_says_so(signed_in: Client, run: Run) -> None:
     page = adopt(signed_in, run)
-    for words in ("Adopted by the team", "by ada", "in force"):
+    for words in ("Adopted by the team", "by ada", "in force", "It is provisional: what this strategy costs"):
         assert words in page
     assert "Adopted by the team" in signed_in.get(reverse("run", args=[run.pk])).content.decode()
     assert "adopted 3,968" in signed_in.get(reverse("home")).content.decode()
@@ -76,7 +76,8 @@ def test_a_later_lower_answer_is_said_beside_what_is_adopted(signed_in: Client, 
     adopt(signed_in, run)
     limit = dict(run.stages["limit"])
     limit["by_strategy"] = limit["by_strategy"] | {HQQ: limit["by_strategy"][HQQ] | {"context": 2000}}
-    Run.objects.filter(pk=run.pk).update(stages=run.stages | {"limit": limit})
+    later = make_run(profile=run.profile, state="done", answered=True, stages=run.stages | {"limit": limit})
+    Profile.objects.update(answer_run=later)
     page = signed_in.get(reverse("profile", args=[run.profile_id])).content.decode()
     assert "is lower with this strategy: 2,000 tokens" in page
 

@@ -61,6 +61,8 @@ def doubts(run: Run, profile: Profile) -> list[str]:
 
 def _beyond(adoption: Adoption, answer: Run) -> str:
     limit = limits_of(answer.stages).get(adoption.strategy)
+    if answer.pk == adoption.run_id and answer.stages["limit"]["by_strategy"][adoption.strategy].get("provisional"):
+        return "It is provisional: what this strategy costs in quality was not measured."
     if limit is None:
         return f"The current answer, of run {answer.pk}, has no limit with this strategy."
     if limit < adoption.context:

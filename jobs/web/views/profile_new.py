@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlencode
 
+from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -54,6 +55,7 @@ def profile_new(request: HttpRequest) -> HttpResponse:
         return _counted(request, form, sent, begun)
     runs = submitted(form, begun, signed_in(request)) if form.is_valid() else []
     if len(runs) > 1:
+        messages.success(request, f"{len(runs)} profiles are made, and a run of each waits.")
         chosen = urlencode([("profile", run.profile_id) for run in runs])
         return redirect(f"{reverse('profiles')}?{chosen}")
     return redirect("run", runs[0].pk) if runs else _page(request, form, begun)
