@@ -287,7 +287,7 @@ def later(run: int, **columns: Any) -> int:
     """The profile's answer once more, as a run of now in which only these columns differ."""
     found = Run.objects.get(pk=run)
     now = timezone.now()
-    found.pk, found.queued_at, found.finished_at = None, now, now
+    found.pk, found.last_seq, found.queued_at, found.finished_at = None, 0, now, now  # its events are not told again
     found.save()
     Run.objects.filter(pk=found.pk).update(queued_at=now, **columns)
     type(found.profile).objects.filter(pk=found.profile_id).update(answer_run=found, latest_run=found)
@@ -374,7 +374,7 @@ def team() -> dict[str, int]:
 def _spread_in_time() -> None:
     """What was told in a moment becomes minutes and days, in the same order."""
     now = timezone.now()
-    for days, run in enumerate(Run.objects.filter(~Q(finished_at=None)).order_by("-pk")):
+    for days, run in enumerate(Run.objects.filter(~Q(finished_at=None), last_seq__gt=0).order_by("-pk")):
         start = now - timedelta(days=days, hours=2 + days, minutes=17 * days)
         times = [start + timedelta(seconds=3.7 * place) for place in range(run.last_seq)]
         for event, at in zip(run.events.order_by("seq"), times, strict=True):

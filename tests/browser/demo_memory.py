@@ -28,7 +28,8 @@ def remembered(run: int = 0) -> int:
     user, now = User.objects.get(username=demo.member()["username"]), timezone.now()
     for days, (context, versions, speed) in zip(range(60, 0, -12), COURSE, strict=True):
         made = Run.objects.get(pk=last.pk)
-        made.pk, made.limit_context, made.tokens_per_s = None, context, speed * (last.tokens_per_s or 1.0)
+        made.pk, made.last_seq = None, 0
+        made.limit_context, made.tokens_per_s = context, speed * (last.tokens_per_s or 1.0)
         made.environment = last.environment | {"versions": VERSIONS | versions}
         made.save(force_insert=True)
         at = now - timedelta(days=days)
