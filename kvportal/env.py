@@ -95,7 +95,7 @@ def rate(name: str, *, default: str) -> str:
     """How often something may be done, `120/minute`; raises Refusal("bad_setting")."""
     given = str(env.str(name, default="")).strip() or default
     most, _, unit = given.partition("/")
-    if not (most.isascii() and most.isdigit() and 0 < int(most) and unit in {"second", "minute", "hour"}):
+    if not (most.isascii() and most.isdigit() and int(most) > 0 and unit in {"second", "minute", "hour"}):
         raise Refusal(
             "bad_setting", f"{name}={given[:40]} is not a rate.", f"Write it as {default}, or per second or hour."
         )
