@@ -33,11 +33,11 @@ def main() -> int:
         Portal(Path(folder)) as portal,
         running_chromium() as browser,
     ):
-        for made, as_member in (_strangers, False), (_unused, True), (_used, True):
+        for made, by in PARTS.items():
             pages = made(portal)
             chosen = {name: page for name, page in pages.items() if not wanted or name in wanted}
-            faults += _shoot(browser, portal, chosen, as_member=as_member)
-    for fault in faults:
+            faults += _shoot(browser, portal, chosen, by)
+    for fault in dict.fromkeys(faults):
         print(fault)  # noqa: T201  (what this script is for)
     return int(bool(faults))
 
@@ -68,18 +68,67 @@ def _used(portal: Portal) -> dict[str, str]:
     pages |= {"what-if-quality": if_quality, "what-if-fault": f"{if_quality}?capacity=24 GB&sequences=none"}
     pages |= {"what-if-no": f"/runs/{runs['running']}/what-if/", "prompts": "/prompts/"}
     pages |= {"clone-prompts": f"/profiles/new/?from={portal.ask('profile_of', run=runs['quality'])}"}
-    return pages | {"profile": "/profiles/1/", "clone": "/profiles/new/?from=1", "refused": "/profiles/new/"}
+    pages |= _kept(portal, answered)
+    return pages | {"profile": "/profiles/2/", "clone": "/profiles/new/?from=1", "refused": "/profiles/new/"}
 
 
-def _shoot(browser: Browser, portal: Portal, pages: dict[str, str], *, as_member: bool) -> list[str]:
+def _kept(portal: Portal, answered: int) -> dict[str, str]:
+    """What a team keeps: profiles with a past, comparisons, links, tokens."""
+    recheck = portal.ask("demo_recheck.begin", username=portal.ask("member")["username"])
+    portal.ask("demo_recheck.upgrade")
+    rechecked = portal.ask("demo_recheck.profile_of", run=recheck)
+    kept = portal.ask("demo_memory.remembered", run=answered)
+    portal.ask("demo_gallery.full_list")
+    six = "&".join(f"run={run}" for run in portal.ask("demo_gallery.compared"))
+    portal.ask("demo_gallery.tokens")
+    again = portal.ask("demo_gallery.rechecked", profile=rechecked)
+    portal.ask("demo_recheck.upgrade", transformers="5.25.0")
+    return {
+        "home-narrowed": "/?freshness=stale&sort=-context&tag=production",
+        "home-nothing": "/?q=nowhere",
+        "profile-kept": f"/profiles/{kept}/",
+        "profile-stale": f"/profiles/{rechecked}/",
+        "profile-edit": f"/profiles/{kept}/edit/",
+        "adopt": f"/runs/{answered}/adopt/",
+        "run-recheck": f"/runs/{again}/",
+        "compare-choose": "/compare/",
+        "compare-chosen": f"/compare/?{six}&choose=1",
+        "compare-2": f"/compare/?{six[: six.index('&', six.index('&') + 1)]}",
+        "compare-6": f"/compare/?{six}",
+        "share-form": f"/runs/{answered}/share/",
+        "workloads": "/workloads/",
+        "tokens": "/tokens/",
+    }
+
+
+def _sent(portal: Portal) -> dict[str, str]:
+    """What is read by people without an account, and by those who lost their password."""
+    portal.ask("end_all")
+    done = portal.ask("offloading")
+    shares = portal.ask("demo_gallery.shared", run=done, superseded=portal.ask("demo_gallery.answered"))
+    return shares | portal.ask("demo_gallery.invited") | {"reset-ask": "/reset/", "join-void": "/join/unknown/"}
+
+
+def _led(portal: Portal) -> dict[str, str]:
+    """What administrators see more of, and the links that are out."""
+    portal.ask("administrator")
+    portal.ask("demo_gallery.told")
+    return {"team-admin": "/team/", "profile-admin": "/profiles/1/", "shares": "/shares/"}
+
+
+PARTS = {_strangers: "", _unused: "member", _used: "member", _sent: "", _led: "administrator"}
+"""The pages of each part of a portal's life, and who looks at them: nobody who is signed in, where that is empty."""
+
+
+def _shoot(browser: Browser, portal: Portal, pages: dict[str, str], by: str) -> list[str]:
     faults: list[str] = []
     for width, (across, down) in WIDTHS.items():
         for scheme in ("light", "dark"):
             context = browser.new_context(viewport={"width": across, "height": down}, color_scheme=scheme)
             page = context.new_page()
             page.on("console", partial(_hear, faults))
-            if as_member and pages:
-                sign_in(page, portal)
+            if by and pages:
+                sign_in(page, portal, by)
             for name, address in pages.items():
                 _shoot_one(page, portal.url + address, name)
                 page.screenshot(path=OUT / f"{name}-{width}-{scheme}.png", full_page=True)
@@ -104,8 +153,8 @@ def _hear(faults: list[str], message: ConsoleMessage) -> None:
         faults.append(f"{message.location.get('url')}: {message.text}")
 
 
-def sign_in(page: Page, portal: Portal) -> None:
-    account = portal.ask("member")
+def sign_in(page: Page, portal: Portal, by: str = "member") -> None:
+    account = portal.ask(by)
     page.goto(portal.url + "/sign-in/")
     page.fill("#id_username", account["username"])
     page.fill("#id_password", account["password"])
