@@ -54,7 +54,7 @@ class ProfileFilter(django_filters.FilterSet):
 
     q = django_filters.CharFilter(label="Search profiles", method="by_words", widget=SEARCH)
     freshness = _choice("freshness", "fresh or not", FRESHNESS)
-    adopted = _choice("adopted", "adopted or not", [("yes", "adopted"), ("no", "not adopted")])
+    adopted = _choice("adopted", "either", [("yes", "adopted"), ("no", "not adopted")])
     device = _choice("device", "any device", [])
     tag = _choice("tag", "any tag", [])
     state = _choice("state of the latest run", "any state", RunState.choices)
