@@ -32,7 +32,7 @@ def test_the_course_over_the_runs_is_drawn_with_what_changed_beside_its_table(pa
 
 def test_a_lower_limit_is_adopted_with_a_reason_and_withdrawn(page: Page, kept: str) -> None:
     page.goto(kept)
-    page.get_by_text("Adopt this limit").click()
+    page.get_by_text("Adopt another limit").click()
     page.fill("#adopt-context", "3,000")
     page.get_by_role("button", name="Adopt", exact=True).click()
     expect(page.locator("#adopt-reason_error")).to_contain_text("needs a reason")
