@@ -23,7 +23,7 @@ class Named:
 
 @dataclass(frozen=True, kw_only=True)
 class Found:
-    """runs, in the order in which they were named, each once; missing: what is not there, in sentences."""
+    """runs, in the order in which they were named, each once; missing: what is not there, or twice, in sentences."""
 
     runs: Sequence[Run]
     missing: Sequence[str]
@@ -39,16 +39,20 @@ def runs_compared(named: Sequence[Named]) -> Found:
     runs = {run.pk: run for run in _runs().filter(Q(pk__in=_numbers(named, RUN)) | Q(pk__in=answers))}
     missing: list[str] = []
     found: dict[int, Run] = {}
+    again: list[int] = []
     for name in named:
         profile = profiles.get(_number(name.number)) if name.kind == PROFILE else None
         run = runs.get(profile.answer_run_id or 0 if profile else _number(name.number) if name.kind == RUN else 0)
         if run is None:
             missing.append(_missing(name, profile))
+        elif run.pk in found:
+            again.append(run.pk)
         else:
             found[run.pk] = run
     most = list(found.values())
     missing += [f"Run {run.pk} is left out: at most {MOST_COMPARED} are compared." for run in most[MOST_COMPARED:]]
-    return Found(runs=most[:MOST_COMPARED], missing=missing)
+    missing += [f"Two of what was chosen are the same run, run {pk}: it is shown once." for pk in dict.fromkeys(again)]
+    return Found(runs=most[:MOST_COMPARED], missing=list(dict.fromkeys(missing)))
 
 
 def measurements_by_run(runs: Iterable[Run]) -> dict[int, list[dict[str, Any]]]:

@@ -65,7 +65,7 @@ def queue_reason(run: Run, before: int | None = None) -> str:
         return "Its worker is gone: cancel it, and ask for another device."
     where = f"{worker.device} of {worker.host}"
     if not worker.is_alive(timezone.now()):
-        return f"No worker for {where} has been seen since {worker.seen_at:%Y-%m-%d %H:%M} UTC."
+        return f"No worker for {where} has been seen since {worker.seen_at:%d %b %Y, %H:%M} UTC."
     if not worker.was_probed:
         return f"The worker for {where} is starting: it finds out first what its device can do."
     before = runs_before(run) if before is None else before

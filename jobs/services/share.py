@@ -49,7 +49,7 @@ def share_make(
         shared_by=user,
         expires_at=None if expires_days is None else now + timedelta(days=expires_days),
     )
-    until = f"until {share.expires_at:%Y-%m-%d}" if share.expires_at else "until it is revoked"
+    until = f"until {share.expires_at:%d %b %Y}" if share.expires_at else "until it is revoked"
     deed_record(user=user, what=What.SHARED, on=run.profile.name, about=f"“{title}”, {until}", run=run)
     return share, token
 

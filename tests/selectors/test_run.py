@@ -52,7 +52,7 @@ def test_the_reason_counts_the_runs_before() -> None:
 def test_a_silent_worker_is_the_reason() -> None:
     seen_at = timezone.now() - timedelta(seconds=61)
     run = make_run(make_worker(seen_at=seen_at))
-    assert queue_reason(run) == f"No worker for cpu of box has been seen since {seen_at:%Y-%m-%d %H:%M} UTC."
+    assert queue_reason(run) == f"No worker for cpu of box has been seen since {seen_at:%d %b %Y, %H:%M} UTC."
 
 
 def test_a_worker_that_is_still_being_asked_is_the_reason() -> None:

@@ -67,6 +67,13 @@ def test_sharing_and_revoking_are_deeds(run: Run, member: User) -> None:
     assert token not in str(told)
 
 
+def test_until_when_a_link_is_open_is_written_as_every_other_date(run: Run, member: User) -> None:
+    share, _ = share_make(run=run, user=member, title="t", expires_days=30)
+    assert share.expires_at is not None
+    day = f"{share.expires_at.day:02d} {share.expires_at:%b} {share.expires_at.year}"
+    assert Deed.objects.get(user=member).about == f"“t”, until {day}"
+
+
 @pytest.mark.parametrize(
     ("given", "code"),
     [

@@ -13,7 +13,7 @@ from jobs.selectors.run import measurements_of
 from jobs.services.answer import answer_settle
 from jobs.sizing.units import MIB
 from tests.answered import answered_run
-from tests.factories import make_run
+from tests.factories import make_entry, make_run
 
 
 @pytest.fixture
@@ -145,6 +145,29 @@ def test_what_is_not_there_is_named_and_the_others_are_shown(signed_in: Client, 
         f"“{empty.name}” (profile {empty.pk}) has no answer yet.",
     ):
         assert sentence in page
+
+
+def test_a_run_beside_itself_is_chosen_anew_and_it_says_why(signed_in: Client, pair: tuple[int, int]) -> None:
+    told = f"Two of what was chosen are the same run, run {pair[0]}: it is shown once."
+    profile = Run.objects.get(pk=pair[0]).profile_id
+    for asked in ({"run": [pair[0], pair[0]]}, {"run": pair[0], "profile": profile}):
+        page = compared(signed_in, **asked).content.decode()
+        assert page.count(told) == 1
+        assert f'name="run" value="{pair[0]}" checked' in page
+    assert compared(signed_in, run=[9**9, 9**9]).content.decode().count(f"There is no run {9**9}.") == 1
+    assert "same run" not in compared(signed_in, run=pair).content.decode()
+
+
+def test_a_config_hash_is_short_and_only_told_of_one_model(signed_in: Client, pair: tuple[int, int]) -> None:
+    run = Run.objects.get(pk=pair[1])
+    Run.objects.filter(pk=pair[0]).update(environment=run.environment | {"config_hash": "a" * 64})
+    Run.objects.filter(pk=pair[1]).update(environment=run.environment | {"config_hash": "b" * 64})
+    differing = {row.name: row.values for row in compared(signed_in, run=pair).context["page"].differing}
+    assert differing["config hash"] == ("a" * 12, "b" * 12)
+    Profile.objects.filter(pk=run.profile_id).update(model_entry=make_entry("other/model"))
+    page = compared(signed_in, run=pair).context["page"]
+    assert "Model" in {row.name for row in page.differing}
+    assert "config hash" not in {row.name for row in page.settings}
 
 
 def test_a_run_named_twice_is_shown_once_and_a_seventh_is_left_out(signed_in: Client, pair: tuple[int, int]) -> None:

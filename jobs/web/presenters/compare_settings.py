@@ -13,6 +13,9 @@ from jobs.web.presenters.run_page import environment_rows
 VERSIONS = "versions · "
 DEVICE = "Device"
 TOLD = ("prompts", "attention")  # of the environment, what the question's rows say
+OF_THE_MODEL = "config hash"  # of another model it is another of course
+MODEL = "Model"
+HASH_CHARACTERS = 12
 NONE = "–"
 CAUTION = "Their figures are not the strategies’ doing alone."
 
@@ -30,10 +33,15 @@ class SettingRow:
 
 
 def setting_rows(runs: Sequence[Run]) -> list[SettingRow]:
-    """The question's first, then the environment's."""
+    """The question's first, then the environment's; the hash of the config where they are of one model alone."""
     asked = [_settings(run) for run in runs]
     found = [{name: value for name, value in environment_rows(run) if not name.startswith(TOLD)} for run in runs]
     names = dict.fromkeys(name for settings in found for name in settings)
+    if len({settings[MODEL] for settings in asked}) > 1:
+        names.pop(OF_THE_MODEL, None)
+    for settings in found:
+        if OF_THE_MODEL in settings:
+            settings[OF_THE_MODEL] = settings[OF_THE_MODEL][:HASH_CHARACTERS]
     return [*(_row(name, asked) for name in asked[0]), *(_row(name, found) for name in sorted(names))]
 
 
@@ -66,7 +74,7 @@ def _settings(run: Run) -> dict[str, str]:
     words = question_words(question)
     capacity = question.get("capacity_bytes") or (run.stages.get("budgets") or {}).get("capacity_bytes")
     return {
-        "Model": entry.name + (" (random weights)" if entry.kind == "architecture" else ""),
+        MODEL: entry.name + (" (random weights)" if entry.kind == "architecture" else ""),
         "Revision": entry.revision,
         DEVICE: device_name(run, run.profile),
         "Capacity": size(capacity),

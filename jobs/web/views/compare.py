@@ -38,8 +38,8 @@ STRATEGY, CHOOSE = "strategy", "choose"
 @never_cache
 @needs(Act.READ)
 def compare(request: HttpRequest) -> HttpResponse:
-    named = _named(request)
-    found = runs_compared(named)
+    found = runs_compared(_named(request))
+    named = list(dict.fromkeys(_named(request)))
     context = {"nav": "compare", "named": named, "missing": found.missing, "most": MOST_COMPARED}
     if len(found.runs) < LEAST or CHOOSE in request.GET:
         return _choose(request, found.runs, context)
@@ -80,10 +80,10 @@ def _choose(request: HttpRequest, chosen: Sequence[Run], context: dict[str, obje
 
 
 def _named(request: HttpRequest) -> list[Named]:
-    """In the order of the address, each once."""
+    """In the order of the address."""
     pairs = parse_qsl(request.META.get("QUERY_STRING", ""))
-    named = dict.fromkeys(Named(kind=kind, number=number) for kind, number in pairs if kind in (RUN, PROFILE))
-    return list(named)[:MOST_NAMED]
+    named = [Named(kind=kind, number=number) for kind, number in pairs if kind in (RUN, PROFILE)]
+    return named[:MOST_NAMED]
 
 
 def _strategies(request: HttpRequest) -> list[str]:
