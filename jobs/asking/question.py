@@ -13,7 +13,7 @@ from jobs.asking.fields import NO_BOUND, AmountField, CountField, QualityBoundFi
 from jobs.asking.model_named import spec_of
 from jobs.asking.prompts import PromptsField
 from jobs.models import PromptSet, Worker, Workload
-from jobs.procedure.defaults import MAX_KL
+from jobs.procedure.defaults import MAX_KL, typical_prompt_tokens
 from jobs.procedure.question import Depth, Question
 from jobs.procedure.verified import doubt
 from jobs.selectors.prompt_set import prompt_sets_list
@@ -40,7 +40,6 @@ WORKLOAD_FIELDS = {
     "revision",
     "name",
 }
-TYPICAL_PART = 4  # without a typical prompt, a quarter of the longest
 
 
 class QuestionForm(forms.Form):
@@ -244,7 +243,7 @@ class QuestionForm(forms.Form):
     def _typical(self, cleaned: dict[str, Any]) -> None:
         longest, typical = cleaned["prompt_tokens"], cleaned["typical_prompt_tokens"]
         if typical is None:
-            cleaned["typical_prompt_tokens"] = max(1, longest // TYPICAL_PART)
+            cleaned["typical_prompt_tokens"] = typical_prompt_tokens(longest)
         elif typical > longest:
             self.add_error(
                 "typical_prompt_tokens", f"The typical prompt cannot exceed the longest, {longest:,} tokens."
@@ -385,14 +384,16 @@ def first_question() -> dict[str, Any]:
 
 
 def like(question: Mapping[str, Any], *, model: str, revision: str, worker_id: int | None) -> dict[str, Any]:
-    """A form's values for the question of a profile."""
+    """A form's values for the question of a profile. A typical prompt that follows from the longest is left blank, so
+    that it follows another one too."""
     boxes = {name for name, _, _ in STRATEGIES}
+    longest, typical = question["prompt_tokens"], question["typical_prompt_tokens"]
     return {
         "model": model,
         "revision": revision,
-        "prompt_tokens": question["prompt_tokens"],
+        "prompt_tokens": longest,
         "answer_tokens": question["answer_tokens"],
-        "typical_prompt_tokens": question["typical_prompt_tokens"],
+        "typical_prompt_tokens": None if typical == typical_prompt_tokens(longest) else typical,
         "sequences": question["sequences"],
         "dtype": question["dtype"],
         "weights": question.get("weights", AS_STORED),

@@ -10,18 +10,24 @@
   const field = (slider) => document.getElementById(slider.dataset.slider);
   let timer = 0;
 
+  const isOwn = (slider) => Number(slider.value) === Number(slider.dataset.own);
   const words = (slider) => `${Number(slider.value)}${slider.dataset.unit ? ` ${slider.dataset.unit}` : ""}`;
 
+  // What is announced is what the field asks for, which may lie between two steps or beyond the slider's ends.
   function show(slider) {
     slider.hidden = false;
-    slider.setAttribute("aria-valuetext", slider.dataset.unit ? words(slider) : `${words(slider)} percent`);
+    const asked = field(slider).value.trim() || field(slider).placeholder;
+    slider.setAttribute("aria-valuetext", slider.dataset.unit ? asked : `${asked} percent`);
   }
 
-  // A number typed in the slider's own unit moves it; any other way of writing leaves it where it is.
+  // A number typed in the slider's own unit moves it, none takes it back to the run's own; any other way of writing
+  // leaves it where it is.
   function follow(slider) {
     const typed = field(slider).value.replaceAll(/[\s,]/g, "");
+    if (!typed) slider.value = slider.dataset.own;
     const number = typed.slice(-slider.dataset.unit.length || undefined) === slider.dataset.unit || !slider.dataset.unit ? parseFloat(typed) : NaN;
-    if (Number.isFinite(number)) { slider.value = number; show(slider); }
+    if (Number.isFinite(number)) slider.value = number;
+    show(slider);
   }
 
   function ask() {
@@ -35,7 +41,7 @@
   form.addEventListener("input", (event) => {
     const slider = event.target.closest("[data-slider]");
     clearTimeout(timer);
-    if (slider) { field(slider).value = words(slider); show(slider); ask(); return; }
+    if (slider) { field(slider).value = isOwn(slider) ? "" : words(slider); show(slider); ask(); return; }
     sliders.filter((one) => field(one) === event.target).forEach(follow);
     timer = setTimeout(ask, TYPING_MS);
   });

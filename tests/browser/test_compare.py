@@ -96,6 +96,13 @@ def test_a_slider_changes_what_fits(page: Page, portal: Portal) -> None:
     expect(summary).to_contain_text(f"of {page.input_value('#id_capacity')}")
     after = _fitting(summary)
     assert after > before
+    for _ in range(12):
+        page.keyboard.press("ArrowLeft")
+    expect(page.locator("#id_capacity")).to_have_value("")
+    expect(capacity).to_have_attribute("aria-valuetext", page.get_attribute("#id_capacity", "placeholder") or "")
+    expect(summary).to_contain_text(f" {before} of the map")
+    capacity.fill("376")
+    expect(capacity).to_have_attribute("aria-valuetext", page.input_value("#id_capacity"))
     page.get_by_role("slider", name="Headroom, percent").fill("12")
     expect(page.locator("#id_headroom_percent")).to_have_value("12")
     expect(summary).not_to_contain_text(f" {after} of the map")

@@ -274,6 +274,25 @@ def test_a_clone_sent_unchanged_asks_the_same_question(asking: Client, answered:
     assert Profile.objects.exclude(pk=profile.pk).get().question == profile.question
 
 
+@pytest.mark.parametrize(("given", "shown", "asked"), [("", None, 256), ("1024", None, 256), ("700", 700, 700)])
+def test_a_clone_leaves_a_typical_prompt_blank_that_follows_from_the_longest(
+    asking: Client, given: str, shown: int | None, asked: int
+) -> None:
+    asking.post(NEW, LEAST | {"typical_prompt_tokens": given})
+    source = Profile.objects.get()
+    form = asking.get(NEW, {"from": source.pk}).context["form"]
+    assert form["typical_prompt_tokens"].value() == shown
+    asking.post(NEW, LEAST | {"prompt_tokens": "1024", "typical_prompt_tokens": shown or ""})
+    assert Profile.objects.exclude(pk=source.pk).get().question["typical_prompt_tokens"] == asked
+
+
+def test_what_if_with_a_shorter_prompt_than_the_typical_one_can_be_measured(asking: Client) -> None:
+    asking.post(NEW, LEAST)
+    form = asking.get(NEW, {"from": Profile.objects.get().pk, "prompt_tokens": "512"}).context["form"].as_sent()
+    assert form.is_valid(), form.errors
+    assert (form.cleaned_data["prompt_tokens"], form.cleaned_data["typical_prompt_tokens"]) == (512, 128)
+
+
 @pytest.mark.parametrize("source", ["999", "x", "-1", "9" * 30])
 def test_there_is_no_similar_question_to_a_missing_profile(asking: Client, source: str) -> None:
     assert asking.get(NEW, {"from": source}).status_code == 404

@@ -73,7 +73,9 @@ class WhatIfForm(forms.Form):
         headroom = given.get("headroom_percent")
         return {
             "capacity": capacity_slider(capacity, own_bytes=self._own.capacity_bytes),
-            "headroom_percent": headroom_slider(self._own.headroom_percent if headroom is None else headroom),
+            "headroom_percent": headroom_slider(
+                self._own.headroom_percent if headroom is None else headroom, own_percent=self._own.headroom_percent
+            ),
         }
 
 
