@@ -15,7 +15,7 @@ else:
 
 
 class ReadOnly(ModelAdmin):
-    """Seen and, with the right, deleted; never made or changed by hand."""
+    """Seen; never made, changed or deleted by hand: the pages do that, by their rules, and keep who did."""
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
@@ -23,9 +23,12 @@ class ReadOnly(ModelAdmin):
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
 
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
 
 @admin.register(Workload)
-class WorkloadAdmin(ModelAdmin):
+class WorkloadAdmin(ReadOnly):
     list_display = ["name", "prompt_tokens", "typical_prompt_tokens", "answer_tokens", "sequences", "owner"]
     list_select_related = ["owner"]
     search_fields = ["name"]
@@ -97,6 +100,3 @@ class UserAdmin(ReadOnly):
     list_display = ["username", "is_superuser", "is_active", "last_login", "date_joined"]
     search_fields = ["username"]
     exclude = ["password", "groups", "user_permissions"]
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False

@@ -137,6 +137,7 @@ AXES_FAILURE_LIMIT = 10
 AXES_COOLOFF_TIME = 0.25  # hours
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_RESET_ON_SUCCESS = True
+AXES_USERNAME_CALLABLE = "jobs.web.session.tried_username"
 AXES_LOCKOUT_TEMPLATE = "account/locked.html"
 LOGIN_URL = "sign-in"
 LOGIN_REDIRECT_URL = "home"

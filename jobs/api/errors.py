@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from math import ceil
 from typing import Any
 
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import PermissionDenied, SuspiciousOperation
 from django.http import Http404
 from rest_framework import exceptions, status
 from rest_framework.response import Response
@@ -33,6 +33,7 @@ KINDS: dict[type[Exception], tuple[str, str]] = {
     PermissionDenied: ("role_forbids", "Ask its owner, or an administrator of the team."),
     exceptions.NotFound: ("not_found", "Addresses end with a slash; GET the list for what there is."),
     Http404: ("not_found", "Addresses end with a slash; GET the list for what there is."),
+    SuspiciousOperation: ("bad_request", "Send fewer and shorter parameters."),
     exceptions.ParseError: ("bad_json", "Send a JSON object in UTF-8."),
     exceptions.UnsupportedMediaType: ("unsupported_media_type", "Send JSON, with Content-Type: application/json."),
     exceptions.NotAcceptable: ("not_acceptable", "Accept application/json."),
@@ -76,6 +77,8 @@ def answer_error(error: Exception, context: Mapping[str, Any]) -> Response:
         logger.error("%s failed", context["request"].path, exc_info=error)
         hint = "The web server's log has the details."
         return _told(500, "internal", "The portal failed for a reason that was not foreseen.", hint)
+    if isinstance(error, SuspiciousOperation):
+        return _told(400, kind[0], "The request is not one that the portal takes.", kind[1])
     missing = isinstance(error, Http404)
     sentence = "There is nothing at this address." if missing else "Your role does not allow this."
     return _told(404 if missing else 403, kind[0], sentence, kind[1])

@@ -27,8 +27,9 @@ class CountField(forms.CharField):
         super().__init__(max_length=30, **options)
 
     def clean(self, value: Any) -> int | None:
-        text = re.sub(r"[\s,_]", "", super().clean(value))
-        if not text:
+        written = super().clean(value)
+        text = re.sub(r"[\s,_]", "", written)
+        if not written:
             return None
         if not _WHOLE.fullmatch(text):
             raise ValidationError(f"Write a whole number of {self.unit}, such as {EXAMPLES.get(self.unit, 8):,}.")

@@ -24,6 +24,6 @@ def _cell(value: Cell) -> str | int | float:
         return ""
     if isinstance(value, bool):
         return str(value).lower()
-    if isinstance(value, str) and value.startswith(FORMULA_STARTS):
+    if isinstance(value, str) and value.lstrip(" \n").startswith(FORMULA_STARTS):
         return f"'{value}"
     return value

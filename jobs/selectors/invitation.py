@@ -6,10 +6,12 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from jobs.models import Invitation
+from jobs.selectors.team import administrators
 
 
 def still_open() -> Q:
-    return Q(used_at=None, revoked_at=None, expires_at__gt=timezone.now())
+    """Unused, in time, and of somebody who still administers: whoever was put out does not come back by them."""
+    return Q(used_at=None, revoked_at=None, expires_at__gt=timezone.now(), invited_by__in=administrators())
 
 
 def invitations_open() -> QuerySet[Invitation]:

@@ -35,7 +35,8 @@ def refuse_unless(request: HttpRequest, act: Act, *, owners: Iterable[int | None
 
 def allowed(request: HttpRequest) -> dict[str, Any]:
     """For templates: what the member's role lets them do, so that no button is offered that answers 403."""
-    if not request.user.is_authenticated:
+    user = getattr(request, "user", None)  # none where a request was refused before it was asked who sends it
+    if user is None or not user.is_authenticated:
         return {}
-    role = role_of(request.user)
+    role = role_of(user)
     return {"may_ask": role in (Role.MEMBER, Role.ADMIN), "is_admin": role == Role.ADMIN}

@@ -173,3 +173,9 @@ def test_a_string_with_nul_in_the_address_is_no_fault(program: Program) -> None:
     make_run()
     for name in ("q", "tag", "page", "ordering", "freshness", "worker", "model", "adopted", "archived"):
         assert program.get("profiles/", **{name: "a\0b"}).status_code in {200, 400, 404}
+
+
+def test_more_parameters_than_anybody_needs_are_a_bad_request(program: Program) -> None:
+    address = "/api/v1/profiles/?" + "&".join(f"a{number}=1" for number in range(1500))
+    answer = program.get(address)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (400, "bad_request")

@@ -37,12 +37,14 @@ def test_every_list_and_every_row_can_be_looked_at(client: Client, row: None, mo
     assert getattr(one, "lease", None) in (None, "") or one.lease not in shown.content.decode()
 
 
-@pytest.mark.parametrize("model", [model for model in OURS if model is not Workload], ids=lambda model: model.__name__)
-def test_only_workloads_are_changed_by_hand(client: Client, row: None, model: type) -> None:
+@pytest.mark.parametrize("model", OURS, ids=lambda model: model.__name__)
+def test_nothing_is_made_changed_or_deleted_by_hand(client: Client, row: None, model: type) -> None:
     name = f"admin:jobs_{model._meta.model_name}"
     one = model._default_manager.first()
     assert client.get(reverse(f"{name}_add")).status_code == 403
     assert client.post(reverse(f"{name}_change", args=[one.pk]), {}).status_code == 403
+    assert client.post(reverse(f"{name}_delete", args=[one.pk]), {"post": "yes"}).status_code == 403
+    assert model._default_manager.filter(pk=one.pk).exists()
 
 
 def test_accounts_are_looked_at_and_changed_elsewhere(client: Client, row: None) -> None:

@@ -9,6 +9,7 @@ from jobs.selectors.invitation import invitation_of, invitations_open
 from jobs.selectors.permission import role_of
 from jobs.services.account import token_hash
 from jobs.services.invitation import account_join, invitation_make, invitation_revoke
+from jobs.services.team import account_end, role_change
 from jobs.sizing.refusal import Refusal
 from tests.factories import make_user
 from tests.services.threads import at_once
@@ -87,3 +88,18 @@ def test_of_two_at_once_one_joins() -> None:
     made = at_once(lambda: join(token, "bob"), lambda: join(token, "eve"))
     assert sorted(type(one).__name__ for one in made) == ["Refusal", "User"]
     assert User.objects.count() == 2
+
+
+@pytest.mark.parametrize("put_out", ["ended", "lowered"])
+def test_whoever_was_put_out_leaves_no_invitation_to_come_back_by(admin: User, put_out: str) -> None:
+    other = make_user("other", Role.ADMIN)
+    token = invitation_make(user=other, role=Role.ADMIN)
+    assert invitation_of(token) is not None
+    if put_out == "ended":
+        account_end(by=admin, user=other)
+    else:
+        role_change(by=admin, user=other, role=Role.MEMBER)
+    assert invitation_of(token) is None and not invitations_open()
+    with pytest.raises(Refusal, match="unknown, used, revoked or expired"):
+        account_join(token=token, username="again", password="correct horse battery")
+    assert not User.objects.filter(username="again").exists()

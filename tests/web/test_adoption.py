@@ -99,3 +99,10 @@ def test_what_is_not_there_is_not_found(signed_in: Client, run: Run) -> None:
     assert signed_in.post(reverse("adoption-withdraw", args=[999])).status_code == 404
     unanswered = make_run()
     assert "no limit that can be adopted" in signed_in.get(reverse("run-adopt", args=[unanswered.pk])).content.decode()
+
+
+@pytest.mark.parametrize("context", ["_", ",", " , _ ", "1.5", "٣"])
+def test_what_is_no_number_is_no_context(signed_in: Client, run: Run, context: str) -> None:
+    page = adopt(signed_in, run, context=context, reason="why not")
+    assert "Write a whole number of tokens" in page
+    assert not Adoption.objects.exists()

@@ -69,3 +69,9 @@ def test_a_fault_of_ours_is_a_page_without_a_traceback(signed_in: Client, monkey
     assert answer.status_code == 500
     assert "Something broke here" in answer.content.decode()
     assert "secret" not in answer.content.decode()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("address", ["/", "/healthz", "/s/unknown/", "/api/v1/profiles/"])
+def test_a_host_that_is_not_ours_is_a_bad_request_everywhere(client: Client, address: str) -> None:
+    assert client.get(address, headers={"host": "evil.example"}).status_code == 400

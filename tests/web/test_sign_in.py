@@ -1,4 +1,5 @@
 import pytest
+from axes.models import AccessAttempt
 from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
@@ -44,3 +45,13 @@ def test_a_stranger_sees_the_form_without_the_navigation(client: Client) -> None
     page = client.get(SIGN_IN).content.decode()
     assert "Password" in page
     assert "Sign out" not in page
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("address", [SIGN_IN, "/admin/login/"])
+def test_a_name_longer_than_any_account_s_is_refused_like_a_wrong_one(client: Client, address: str) -> None:
+    answer = client.post(address, {"username": "a" * 5000, "password": "x"})
+    assert answer.status_code == 200
+    failures = AccessAttempt.objects.values_list("username", flat=True)
+    assert all(len(name) <= 150 for name in failures)
+    assert failures
