@@ -11,7 +11,7 @@ from jobs.procedure.question import Question
 from jobs.procedure.question_differences import question_differences
 from jobs.services.deed import What, deed_record
 from jobs.services.freshness import profile_freshen
-from jobs.services.run import refuse_archived, refuse_unmeasurable, run_queue
+from jobs.services.run import profile_held, refuse_archived, refuse_unmeasurable, run_queue
 from jobs.services.tag import tags_read, tags_set
 from jobs.sizing.refusal import Refusal
 
@@ -22,7 +22,7 @@ MOST_NOTES_CHARACTERS = 4000
 @transaction.atomic
 def profile_edit(*, profile: Profile, user: User | None, name: str, tags: str, notes: str, at_night: bool) -> Profile:
     """tags: a list with commas. Raises Refusal: bad_name, bad_notes, bad_tags."""
-    profile = _held(profile)
+    profile = profile_held(profile)
     fields = {"name": _name(name), "notes": _notes(notes), "at_night": at_night}
     wanted = tags_read(tags)
     words = {"at_night": "recheck at night"}
@@ -53,7 +53,7 @@ def profile_ask_anew(
 
     Raises Refusal: archived, wrong_device, same_question, and why the model was refused.
     """
-    profile = _held(profile)
+    profile = profile_held(profile)
     refuse_archived(profile)
     refuse_unmeasurable(entry, question, worker)
     asked = question.as_json()
@@ -83,11 +83,6 @@ def profile_restore(*, profile: Profile, user: User | None) -> bool:
         return False
     deed_record(user=user, what=What.RESTORED, on=profile.name, profile=profile)
     return True
-
-
-def _held(profile: Profile) -> Profile:
-    """As it stands now, and nobody else's to change until this is done."""
-    return Profile.objects.select_for_update(of=("self",)).get(pk=profile.pk)
 
 
 def _change(profile: Profile, **fields: Any) -> None:

@@ -5,7 +5,7 @@ from django.db import transaction
 
 from jobs.models import ACTIVE_STATES, Profile, Purpose, Run, RunState, Worker
 from jobs.services.deed import What, deed_record
-from jobs.services.run import run_queue, worker_of
+from jobs.services.run import profile_held, run_queue, worker_of
 from jobs.sizing.refusal import Refusal
 
 BEHIND_PEOPLE = 1
@@ -19,6 +19,7 @@ def run_recheck(*, profile: Profile, user: User | None) -> Run:
 
     Raises Refusal: no_worker, nothing_to_recheck.
     """
+    profile = profile_held(profile)
     worker = worker_of(profile)
     if profile.answer_run_id is None:
         raise Refusal(

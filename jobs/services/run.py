@@ -56,7 +56,8 @@ def run_submit(
 @transaction.atomic
 def run_again(*, profile: Profile, user: User | None) -> Run:
     """The question as it is now once more, on the profile's worker."""
-    return run_queue(profile=profile, worker=worker_of(profile), user=user)
+    held = profile_held(profile)
+    return run_queue(profile=held, worker=worker_of(held), user=user)
 
 
 def worker_of(profile: Profile) -> Worker:
@@ -67,6 +68,11 @@ def worker_of(profile: Profile) -> Worker:
             "no_worker", "The worker that this profile was measured on is gone.", "Make a new profile for another one."
         )
     return profile.worker
+
+
+def profile_held(profile: Profile) -> Profile:
+    """As it stands now, and nobody else's to change until the transaction ends."""
+    return Profile.objects.select_for_update(of=("self",)).select_related("worker").get(pk=profile.pk)
 
 
 def refuse_archived(profile: Profile) -> None:

@@ -78,6 +78,7 @@ def test_an_edited_question_is_rechecked_although_the_one_of_before_waits() -> N
 def test_without_a_worker_or_an_answer_nothing_is_rechecked(lost: str, code: str) -> None:
     profile = answered()
     setattr(profile, lost, None)
+    profile.save()
     with pytest.raises(Refusal) as refused:
         run_recheck(profile=profile, user=None)
     assert refused.value.code == code
@@ -216,3 +217,11 @@ def test_the_sweep_asks_at_night_and_looks_at_the_hub(
     with override_settings(RECHECK_HOURS=(0, 24)):
         call_command("sweep")
     assert capsys.readouterr().out.strip() == "rechecks asked for: 1, models moved: 2"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_rechecks_asked_for_at_once_are_one_run() -> None:
+    profile = answered()
+    made = at_once(*[lambda: run_recheck(profile=Profile.objects.get(pk=profile.pk), user=None)] * 4)
+    assert len({run.pk for run in made}) == 1
+    assert profile.runs.filter(purpose=Purpose.RECHECK).count() == 1
