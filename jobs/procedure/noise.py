@@ -8,6 +8,8 @@ by a single pass, whose scatter nobody saw; on a CPU twice or half, for its core
 Qualities: as far as their 95 % intervals reach into one another.
 """
 
+from enum import StrEnum
+
 from jobs.procedure.contexts import step_after
 from jobs.procedure.curve import NOISE_BYTES
 from jobs.procedure.measurement import Measurement
@@ -18,6 +20,14 @@ PEAK_PART = 0.015
 PACE_PART = 0.1
 SINGLE_PASS_PART = 0.2
 CPU_PART = 1.0
+
+
+class Scatter(StrEnum):
+    """Why two speeds or times may lie further apart than PACE_PART and mean nothing."""
+
+    BUSY = "busy"  # a CPU's cores are shared
+    ONCE = "once"  # a single pass
+    REPEATS = "repeats"  # those of either lay as far apart
 
 
 def limit_noise_tokens(before: int, now: int) -> int:
@@ -39,6 +49,16 @@ def ttft_noise_part(before: Measurement, now: Measurement, *, on_cpu: bool) -> f
     return _pace_part(before.repeats, now.repeats, before.ttft_spread, now.ttft_spread, on_cpu=on_cpu)
 
 
+def speed_scatter(before: Measurement, now: Measurement, *, on_cpu: bool) -> Scatter | None:
+    """Why speed_noise_part is what it is; None for PACE_PART."""
+    return _scatter(before.repeats, now.repeats, before.spread, now.spread, on_cpu=on_cpu)
+
+
+def ttft_scatter(before: Measurement, now: Measurement, *, on_cpu: bool) -> Scatter | None:
+    """Why ttft_noise_part is what it is; None for PACE_PART."""
+    return _scatter(before.repeats, now.repeats, before.ttft_spread, now.ttft_spread, on_cpu=on_cpu)
+
+
 def quality_noise_nats(before: Quality, now: Quality) -> float:
     """Of the mean KL; 0 where there is no interval."""
     low, high = sorted((before, now), key=lambda quality: quality.mean_kl or 0.0)
@@ -48,5 +68,15 @@ def quality_noise_nats(before: Quality, now: Quality) -> float:
 
 
 def _pace_part(before: int, now: int, *spreads: float | None, on_cpu: bool) -> float:
-    least = CPU_PART if on_cpu else SINGLE_PASS_PART if min(before, now) < 2 else PACE_PART
-    return max(least, *(spread or 0.0 for spread in spreads))
+    return max(_least_part(before, now, on_cpu=on_cpu), *(spread or 0.0 for spread in spreads))
+
+
+def _least_part(before: int, now: int, *, on_cpu: bool) -> float:
+    return CPU_PART if on_cpu else SINGLE_PASS_PART if min(before, now) < 2 else PACE_PART
+
+
+def _scatter(before: int, now: int, *spreads: float | None, on_cpu: bool) -> Scatter | None:
+    least = _least_part(before, now, on_cpu=on_cpu)
+    if max(spread or 0.0 for spread in spreads) > least:
+        return Scatter.REPEATS
+    return {CPU_PART: Scatter.BUSY, SINGLE_PASS_PART: Scatter.ONCE}.get(least)

@@ -7,7 +7,15 @@ from functools import partial
 from typing import Any
 
 from jobs.procedure.measurement import Measurement
-from jobs.procedure.noise import peak_noise_bytes, quality_noise_nats, speed_noise_part, ttft_noise_part
+from jobs.procedure.noise import (
+    Scatter,
+    peak_noise_bytes,
+    quality_noise_nats,
+    speed_noise_part,
+    speed_scatter,
+    ttft_noise_part,
+    ttft_scatter,
+)
 from jobs.procedure.quality import Quality
 
 
@@ -27,7 +35,7 @@ class Row:
     """beyond: whether the difference is more than the noise, None where one of both says nothing.
 
     strategy and context: of a measured point; empty and None for what is of the whole answer. noise: in the figure's
-    unit, None where there is none to speak of.
+    unit, None where there is none to speak of; because: of a speed or a time, why it is more than usual.
     """
 
     figure: Figure
@@ -35,6 +43,7 @@ class Row:
     now: Any
     beyond: bool | None
     noise: float | None = None
+    because: Scatter | None = None
     strategy: str = ""
     context: int | None = None
 
@@ -47,8 +56,9 @@ def point_rows(before: Measurement, now: Measurement, *, weights_bytes: int, on_
         beyond = abs(now.peak_bytes - before.peak_bytes) > noise
         yield at(figure=Figure.PEAK, before=before.peak_bytes, now=now.peak_bytes, beyond=beyond, noise=noise)
     speed_part, ttft_part = (part(before, now, on_cpu=on_cpu) for part in (speed_noise_part, ttft_noise_part))
-    yield from _pace(at, Figure.SPEED, before.decode_tokens_per_s, now.decode_tokens_per_s, speed_part)
-    yield from _pace(at, Figure.TTFT, before.ttft_s, now.ttft_s, ttft_part)
+    of_speed, of_ttft = (partial(at, because=why(before, now, on_cpu=on_cpu)) for why in (speed_scatter, ttft_scatter))
+    yield from _pace(of_speed, Figure.SPEED, before.decode_tokens_per_s, now.decode_tokens_per_s, speed_part)
+    yield from _pace(of_ttft, Figure.TTFT, before.ttft_s, now.ttft_s, ttft_part)
 
 
 def _pace(

@@ -5,6 +5,7 @@ import pytest
 
 from jobs.procedure.freshness import Basis
 from jobs.procedure.measurement import Measurement
+from jobs.procedure.noise import Scatter
 from jobs.procedure.question import Question
 from jobs.procedure.recheck import Found, Recheck, compared
 from jobs.procedure.recheck_rows import Figure, Row
@@ -168,6 +169,29 @@ def test_a_single_pass_s_scatter_is_unknown_and_more_is_allowed(repeats: int, pa
 
     told = compared(repeated(BEFORE, 1), repeated(BEFORE, part))
     assert row(told, Figure.SPEED, BEFORE.strategy).beyond is beyond
+
+
+@pytest.mark.parametrize(
+    ("repeats", "spread", "on_cpu", "because", "part"),
+    [
+        (1, None, True, Scatter.BUSY, 1.0),
+        (9, 0.3, True, Scatter.BUSY, 1.0),
+        (1, None, False, Scatter.ONCE, 0.2),
+        (3, 0.05, False, None, 0.1),
+        (3, 0.3, False, Scatter.REPEATS, 0.3),
+        (9, 1.4, True, Scatter.REPEATS, 1.4),
+    ],
+)
+def test_noise_of_a_speed_says_why_it_is_so_much(
+    repeats: int, spread: float | None, on_cpu: bool, because: Scatter | None, part: float
+) -> None:
+    fields: dict[str, Any] = {"repeats": repeats, "spread": spread, "ttft_spread": spread}
+    rows = [replace(point, **fields) for point in BEFORE.measurements]
+    told = compared(*[replace(BEFORE, measurements=rows, on_cpu=on_cpu)] * 2)
+    for figure in (Figure.SPEED, Figure.TTFT):
+        found_row = row(told, figure, BEFORE.strategy)
+        assert (found_row.because, found_row.noise) == (because, pytest.approx(part * found_row.before))
+    assert row(told, Figure.PEAK, BEFORE.strategy).because is None
 
 
 def test_a_cpu_is_as_fast_as_what_else_runs_lets_it_be() -> None:

@@ -73,6 +73,8 @@ def test_story_four(signed_in: Client, member: User) -> None:
     third = story.play(story.latest(profile.pk))
     assert "No difference beyond noise." in text_of(signed_in, "run", third)
     assert {row[4].partition(" ")[0] for row in cells(signed_in, third)} == {"no"}
+    pace = next(row[4] for row in cells(signed_in, third) if row[0].startswith("Answer speed"))
+    assert pace == "no noise ± 20 %: each point was run once; “full” would tell smaller differences apart"
     assert [deed.what for deed in Deed.objects.order_by("pk")] == ["submitted", "rechecked", "rechecked"]
 
 

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from jobs.models import Purpose, Run
+from jobs.procedure.noise import Scatter
 from jobs.procedure.quality_text import kl_text
 from jobs.procedure.recheck import Recheck
 from jobs.procedure.recheck_rows import Figure, Row
@@ -35,12 +36,17 @@ WORDS: dict[Figure, Callable[[Any], str]] = {
     Figure.QUALITY: kl_text,
 }
 IN_PERCENT = (Figure.SPEED, Figure.TTFT)
+BECAUSE = {
+    Scatter.BUSY: "a busy processor changes speeds by as much",
+    Scatter.ONCE: "each point was run once; “full” would tell smaller differences apart",
+    Scatter.REPEATS: "the repeats of one point lay as far apart",
+}
 OF_WORDS = (Figure.FITS, Figure.STRATEGY, Figure.LIMITED_BY)
 
 
 @dataclass(frozen=True, kw_only=True)
 class RecheckRow:
-    """noise: how far both may lie apart and mean nothing; empty where there is no such figure."""
+    """noise: how far both may lie apart and mean nothing; empty where there is no such figure; because: why so much."""
 
     what: str
     at: str
@@ -49,6 +55,7 @@ class RecheckRow:
     change: str
     beyond: bool | None
     noise: str
+    because: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,6 +109,7 @@ def _row(row: Row) -> RecheckRow:
         change=_change(row, words),
         beyond=row.beyond,
         noise=noise,
+        because=BECAUSE[row.because] if row.because else "",
     )
 
 
