@@ -5,7 +5,7 @@
 
 (() => {
   const LEVELS = ["capacity", "budget", "weights", "bound", "adopted"];
-  const BELOW = ["budget", "weights"]; // named below their line, so that neither meets the capacity's name
+  const BELOW = ["budget", "weights", "adopted"]; // named below their line, clear of the capacity’s name and of the answers
   const NARROW_PX = 330; // of a plot on a phone, without its legend
   const AROUND_PX = 100; // of a plot's width: its axis and margins
   const LEVEL_NAME_PX = 130;
