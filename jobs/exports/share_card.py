@@ -9,15 +9,17 @@ from typing import Any
 from PIL import Image, ImageDraw, ImageFont
 
 from jobs.exports.share_curve import draw_curve
+from jobs.exports.share_headline import Headline, headline
 from jobs.exports.share_text import strategy_text
 
 WIDTH_PX, HEIGHT_PX = 1200, 630
 MARGIN_PX = 72
 PAPER, INK, SOFT, LINE = "#ffffff", "#17202c", "#4b5868", "#d5dbe3"
-ACCENT, GOOD, BAD = "#1c5cc4", "#17683f", "#a32a22"
+ACCENT, GOOD, WARN, BAD = "#1c5cc4", "#17683f", "#7a5600", "#a32a22"
 TITLE_LINES = 2
 PLOT = (700, 262, WIDTH_PX - MARGIN_PX, 500)
 TEXT_PX = PLOT[0] - MARGIN_PX - 48
+FIGURE_PX = (128, 104, 84, 64)  # the largest at which the figure and what is beside it have room
 COLOURS = 64  # of the palette: flat areas and the edges of letters need no more
 
 Font = ImageFont.FreeTypeFont | ImageFont.ImageFont
@@ -27,19 +29,19 @@ def share_card(title: str, taken: Mapping[str, Any]) -> bytes:
     """A PNG of WIDTH_PX × HEIGHT_PX of a snapshot."""
     image = Image.new("RGB", (WIDTH_PX, HEIGHT_PX), PAPER)
     draw = ImageDraw.Draw(image)
-    limit = taken["limit"]
-    tone = GOOD if limit["fits"] else BAD
+    limit, head = taken["limit"], headline(taken)
+    tone = (WARN if head.cautions else GOOD) if limit["fits"] else BAD
     draw.rectangle((0, 0, WIDTH_PX, 14), fill=tone)
     _lines(draw, _wrapped(draw, drawable(title) or taken["model"]["name"], _font(46)), top=64, font=_font(46))
-    draw.text((MARGIN_PX, 236), _eyebrow(limit), font=_font(30), fill=tone)
-    context = limit["context"]
-    figure = "none" if context is None else f"{context:,}"
-    draw.text((MARGIN_PX, 272), figure, font=_font(128), fill=INK)
-    if context is not None:
-        sequences = taken["workload"]["sequences"]
-        each = f" for each of {sequences:,}," if sequences > 1 else ""
-        told = f"tokens{each} {strategy_text(limit['strategy'])}"
-        _lines(draw, _wrapped(draw, told, _font(30), TEXT_PX), top=424, font=_font(30), fill=SOFT)
+    eyebrow = _eyebrow(limit) if head.measured is None else "The team deploys at most"
+    draw.text((MARGIN_PX, 236), eyebrow, font=_font(30), fill=tone)
+    _figure(draw, head)
+    if head.context is not None:
+        told = _told(head, taken["workload"]["sequences"])
+        _lines(draw, _wrapped(draw, told, _font(28), TEXT_PX), top=418, font=_font(28), fill=SOFT)
+    if head.cautions:
+        reason = _cut(draw, f"{head.cautions[0][0].upper()}{head.cautions[0][1:]}", _font(26), TEXT_PX)
+        draw.text((MARGIN_PX, 504), reason, font=_font(26), fill=WARN)
     draw_curve(draw, taken, PLOT)
     _foot(draw, taken)
     return _png(image)
@@ -61,6 +63,23 @@ def _eyebrow(limit: Mapping[str, Any]) -> str:
     if limit["open"]:
         return "No answer yet"
     return "Does not fit. The closest" if limit["context"] is not None else "Nothing fits"
+
+
+def _figure(draw: ImageDraw.ImageDraw, head: Headline) -> None:
+    """With “provisional” beside it where it is."""
+    figure, beside = "none" if head.context is None else f"{head.context:,}", "provisional" if head.cautions else ""
+    taken_px = draw.textlength(f"  {beside}", font=_font(34)) if beside else 0
+    sizes = [size for size in FIGURE_PX if draw.textlength(figure, font=_font(size)) + taken_px <= TEXT_PX]
+    font = _font(sizes[0] if sizes else FIGURE_PX[-1])
+    draw.text((MARGIN_PX, 392), figure, font=font, fill=INK, anchor="ls")
+    left = MARGIN_PX + draw.textlength(figure, font=font)
+    draw.text((left, 392), f"  {beside}", font=_font(34), fill=WARN, anchor="ls")
+
+
+def _told(head: Headline, sequences: int) -> str:
+    each = f" for each of {sequences:,}," if sequences > 1 else ""
+    more = f"; {head.measured:,} were measured" if head.measured else ""
+    return f"tokens{each} {strategy_text(head.strategy)}{more}"
 
 
 def _wrapped(draw: ImageDraw.ImageDraw, text: str, font: Font, width_px: int = WIDTH_PX - 2 * MARGIN_PX) -> list[str]:

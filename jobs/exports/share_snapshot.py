@@ -22,7 +22,6 @@ from jobs.exports.share_allowed import (
     versions_of,
     word,
 )
-from jobs.exports.share_text import verdict_text
 from jobs.procedure.measurement import Outcome
 from jobs.procedure.snippet import generate_settings, snippet
 from jobs.procedure.verdict import Limiter
@@ -91,7 +90,6 @@ def share_snapshot(
         "device": _device(device),
         "budgets": budgets,
         "limit": limit,
-        "verdict": verdict_text(limit, asked_context=_asked_context(asked), sequences=int(asked["sequences"] or 1)),
         "measurements": points,
         "figures": {
             "memory": memory_figure(question={}, stages=drawn, measurements=points),
@@ -105,10 +103,6 @@ def share_snapshot(
         "freshness": freshness,
         "adopted": {"context": adopted[0], "strategy": strategy_named(adopted[1])} if adopted else None,
     }
-
-
-def _asked_context(asked: Mapping[str, Any]) -> int:
-    return int(asked["prompt_tokens"] or 0) + int(asked["answer_tokens"] or 0)
 
 
 def _model(kind: str, name: str, environment: Mapping[str, Any], *, random_weights: bool) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """A shared answer in sentences for somebody who knows neither the portal nor caches."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from jobs.sizing.strategy import BASELINE, CacheKind, Strategy
@@ -31,32 +31,37 @@ def strategy_text(name: str) -> str:
     return chunks if strategy.cache is CacheKind.DEFAULT else f"{told} and {chunks.removeprefix('with ')}"
 
 
-def verdict_text(limit: Mapping[str, Any], *, asked_context: int, sequences: int) -> str:
-    """The answer in one or two sentences, from figures alone."""
+def verdict_text(limit: Mapping[str, Any], *, asked_context: int, sequences: int, cautions: Sequence[str] = ()) -> str:
+    """The answer in one or two sentences, from figures alone; cautions: what makes it provisional."""
     context, name = limit["context"], limit["strategy"]
+    but = "".join(f"; {caution}" for caution in cautions)
     if limit["open"]:
-        return _open(limit, sequences)
+        return _open(limit, sequences, but)
     if context is None:
-        return "No: not even a short context fits on this device."
+        return f"No: not even a short context fits on this device{but}."
     if not limit["fits"]:
-        closest = f"The closest that does is {_so_much(context, sequences)} {strategy_text(name)}."
+        does = "does, provisionally, is" if cautions else "does is"
+        closest = f"The closest that {does} {_so_much(context, sequences)} {strategy_text(name)}{but}."
         because = BECAUSE.get(limit["limited_by"], "")
         asked = f"{_so_much(asked_context, sequences)}, as asked for,"
         return f"No: {asked} do not fit on this device. {closest} {because}".strip()
-    fits = f"Yes: {_so_much(context, sequences)}, as asked for, fit on this device {strategy_text(name)}"
-    return f"{fits}; no special setting is needed." if name == str(BASELINE) else f"{fits}. {_normal(limit)}"
+    yes = "Provisionally yes" if cautions else "Yes"
+    fits = f"{yes}: {_so_much(context, sequences)}, as asked for, fit on this device {strategy_text(name)}"
+    if name == str(BASELINE):
+        return f"{fits}, without any special setting{but}." if cautions else f"{fits}; no special setting is needed."
+    return f"{fits}{but}. {_normal(limit)}"
 
 
 def _so_much(context: int, sequences: int) -> str:
     return f"{context:,} tokens" if sequences == 1 else f"{sequences:,} sequences of {context:,} tokens at once"
 
 
-def _open(limit: Mapping[str, Any], sequences: int) -> str:
+def _open(limit: Mapping[str, Any], sequences: int, but: str) -> str:
     told = "Not answered yet: the measuring ended before it was seen what fits."
     if limit["context"] is None:
         return told
     longest = _so_much(limit["context"], sequences)
-    return f"{told} The longest seen to fit is {longest} {strategy_text(limit['strategy'])}."
+    return f"{told} The longest seen to fit is {longest} {strategy_text(limit['strategy'])}{but}."
 
 
 def _normal(limit: Mapping[str, Any]) -> str:

@@ -70,17 +70,21 @@ def share_viewed(*, share_id: int) -> None:
 
 
 def title_proposed(run: Run) -> str:
-    """“SmolLM2-135M · NVIDIA L4 · 3,968 tokens”."""
-    entry = run.profile.model_entry
+    """“SmolLM2-135M · NVIDIA L4 · 3,968 tokens”, with “(provisional)” where the limit is."""
+    entry = run.model_entry
     context = f"{run.limit_context:,} tokens" if run.limit_context else "nothing fits"
+    if run.limit_context and (run.stages.get("limit") or {}).get("provisional"):
+        context += " (provisional)"
     parts = (model_named(entry.kind, entry.name), str(run.device.get("name", "")), context)
     return " · ".join(part for part in parts if part)[:MOST_TITLE_CHARACTERS]
 
 
 def snapshot_of(run: Run) -> dict[str, object]:
     """What the run's page would show to a stranger, as of now."""
-    profile, entry = run.profile, run.profile.model_entry
+    profile, entry = run.profile, run.model_entry
     adoption = profile.adoption
+    if adoption and adoption.run.model_entry_id != run.model_entry_id:
+        adoption = None  # decided of another model
     return share_snapshot(
         question=run.question,
         device=run.device,
@@ -97,7 +101,7 @@ def snapshot_of(run: Run) -> dict[str, object]:
 
 
 def _random_weights(run: Run) -> bool:
-    if run.profile.model_entry.kind == ModelKind.ARCHITECTURE:
+    if run.model_entry.kind == ModelKind.ARCHITECTURE:
         return True
     loaded = run.events.filter(kind=EventKind.LOADED).order_by("-seq").first()
     return bool(loaded and loaded.data.get("random_weights"))

@@ -7,6 +7,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from jobs.exports.share_headline import answer_text
 from jobs.models import Deed, Run, Share
 from jobs.selectors.share import share_is_open, share_open, shares_list
 from jobs.services.share import share_make, share_revoke, share_viewed, title_proposed
@@ -103,16 +104,17 @@ def test_a_provisional_answer_is_shared_and_says_so(run: Run, member: User) -> N
 
 
 def test_the_proposed_title_names_model_device_and_limit(run: Run) -> None:
-    assert title_proposed(run) == "SmolLM2-135M · AMD EPYC 9454P · 3,968 tokens"
+    assert title_proposed(run) == "SmolLM2-135M · AMD EPYC 9454P · 3,968 tokens (provisional)"
     run.limit_context = None
     assert title_proposed(run).endswith("· nothing fits")
 
 
 def test_the_verdict_is_written_from_figures(run: Run, member: User) -> None:
     share, _ = share_make(run=run, user=member, title="t")
-    assert share.snapshot["verdict"] == (
-        "No: 4,352 tokens, as asked for, do not fit on this device. The closest that does is 3,968 tokens with the "
-        "cache quantized to 4 bits (hqq). A longer one needs more memory than the device has to give."
+    assert answer_text(share.snapshot) == (
+        "No: 4,352 tokens, as asked for, do not fit on this device. The closest that does, provisionally, is 3,968 "
+        "tokens with the cache quantized to 4 bits (hqq); its quality was not measured. A longer one "
+        "needs more memory than the device has to give."
     )
 
 

@@ -45,7 +45,8 @@ def text_of(client: Client, token: str) -> str:
 
 def later_run(run: Run, **changes: Any) -> Run:
     """The same answer once more, but for these columns, as its profile's answer."""
-    copied = {name: getattr(run, name) for name in ("profile", "worker", "question", "stages", "device", "environment")}
+    names = ("profile", "model_entry", "worker", "question", "stages", "device", "environment")
+    copied = {name: getattr(run, name) for name in names}
     columns = {name: getattr(run, name) for name in ("limit_context", "limit_strategy", "fits")}
     fields = copied | columns | changes
     found = Run.objects.create(answered=True, state="done", finished_at=timezone.now(), **fields)
@@ -316,10 +317,23 @@ def test_the_preview_of_a_link_has_absolute_addresses(client: Client, run: Run, 
     token = made(run)[1]
     text = text_of(client, token)
     meta = dict(re.findall(r'<meta (?:property|name)="([\w:]+)" content="([^"]*)"', text))
-    assert meta["og:title"] == "For the board"
+    assert meta["og:title"] == "For the board (provisional)"
     assert meta["og:description"].startswith("It has to do. No: 4,352 tokens")
     assert meta["og:image"] == f"https://kv.example.org/s/{token}/card.png"
     assert meta["twitter:card"] == "summary_large_image"
+
+
+def test_a_provisional_yes_and_a_lower_adoption_are_told_in_the_headline(client: Client, run: Run) -> None:
+    run.stages["limit"] |= {"fits_workload": True}
+    adopted = Adoption.objects.create(profile=run.profile, run=run, context=1000, strategy=run.limit_strategy)
+    run.profile.adoption = adopted
+    told = "The team deploys at most 1,000 tokens; 3,968 were measured. Provisionally yes: 3,968 tokens, as asked for, "
+    text = text_of(client, made(run, sentence="")[1])
+    assert f'name="description" content="{told}' in text
+    assert f'<p class="verdict warn">{told}' in text
+    assert "; its quality was not measured." in text
+    assert '<h2 class="eyebrow eyebrow-warn" id="answer">The team deploys at most</h2>' in text
+    assert '1,000 <small>tokens</small> <small class="warn">provisional</small>' in text
 
 
 def test_the_picture_is_the_same_at_every_look(client: Client, run: Run) -> None:
@@ -334,7 +348,7 @@ def test_the_picture_is_the_same_at_every_look(client: Client, run: Run) -> None
 def test_a_member_makes_a_link_and_sees_its_address_once(signed_in: Client, run: Run, settings: Any) -> None:
     settings.PUBLIC_URL = "https://kv.example.org"
     address = reverse("run-share", args=[run.pk])
-    assert "SmolLM2-135M · AMD EPYC 9454P · 3,968 tokens" in signed_in.get(address).content.decode()
+    assert "SmolLM2-135M · AMD EPYC 9454P · 3,968 tokens (provisional)" in signed_in.get(address).content.decode()
     sent = signed_in.post(address, {"title": "Mine", "sentence": "", "expires": "never"})
     (link,) = re.findall(r'id="address">https://kv\.example\.org(/s/[\w-]{43}/)<', sent.content.decode())
     assert "no-store" in sent.headers["Cache-Control"]

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from jobs.exports.share_headline import Headline, answer_text, headline
 from jobs.exports.share_text import strategy_text
 from jobs.models import Freshness, Share
 from jobs.procedure import verified
@@ -33,12 +34,17 @@ class Fact:
 
 @dataclass(frozen=True, kw_only=True)
 class SharePage:
-    """context is None where nothing fits; figures are Plotly's, as they were frozen."""
+    """context is None where nothing fits; figures are Plotly's, as they were frozen. tone: good, warn or bad.
+
+    title_told: for a preview of the link, with the word that the sharer's title may lack.
+    """
 
     title: str
+    title_told: str
     sentence: str
     eyebrow: str
-    fits: bool
+    tone: str
+    provisional: bool
     context: int | None
     each_of: int
     verdict: str
@@ -59,15 +65,17 @@ class SharePage:
 
 def share_page(share: Share, since: Since) -> SharePage:
     taken: Mapping[str, Any] = share.snapshot
-    limit, workload = taken["limit"], taken["workload"]
+    limit, workload, head = taken["limit"], taken["workload"], headline(taken)
     return SharePage(
         title=share.title,
         sentence=share.sentence,
-        eyebrow=_eyebrow(limit),
-        fits=limit["fits"],
-        context=limit["context"],
+        title_told=_title(share.title, head),
+        eyebrow=_eyebrow(limit) if head.measured is None else "The team deploys at most",
+        tone=("warn" if head.cautions else "good") if limit["fits"] else "bad",
+        provisional=bool(head.cautions),
+        context=head.context,
         each_of=workload["sequences"],
-        verdict=taken["verdict"],
+        verdict=answer_text(taken),
         notes=since_notes(since, taken),
         facts=_facts(taken, share),
         strategies=strategy_rows(limit),
@@ -77,6 +85,10 @@ def share_page(share: Share, since: Since) -> SharePage:
         environment=list(taken["environment"].items()),
         figures=taken["figures"],
     )
+
+
+def _title(title: str, head: Headline) -> str:
+    return f"{title} (provisional)" if head.cautions and "provisional" not in title.lower() else title
 
 
 def _eyebrow(limit: Mapping[str, Any]) -> str:
