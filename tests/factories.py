@@ -110,6 +110,7 @@ def make_run(worker: Worker | None = None, profile: Profile | None = None, **fie
     assert profile.worker is not None
     given: dict[str, Any] = {
         "profile": profile,
+        "model_entry": profile.model_entry,
         "worker": profile.worker,
         "question": profile.question,
         "queue": profile.worker.queue,

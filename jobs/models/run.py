@@ -9,6 +9,8 @@ from jobs.models.choices import ACTIVE_STATES, Purpose, RunState
 class Run(models.Model):
     """`lease` is held by the one worker that may write; `stages` is the contract's, as far as they got.
 
+    model_entry: the model that it was asked of, whatever its profile asks by now.
+
     worker: whose device was asked for, and who alone may claim it. attempts counts the claims: a worker that dies
     once sends the run back to the queue, twice loses it. seen_at is the heartbeat of whoever holds the lease,
     woken_at the last wake-up sent. `error` is a Refusal.
@@ -22,6 +24,7 @@ class Run(models.Model):
     """
 
     profile = models.ForeignKey("jobs.Profile", on_delete=models.CASCADE, related_name="runs")
+    model_entry = models.ForeignKey("jobs.ModelEntry", on_delete=models.PROTECT, related_name="runs")
     submitted_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
     worker = models.ForeignKey("jobs.Worker", null=True, on_delete=models.SET_NULL, related_name="runs")
     question = models.JSONField()

@@ -65,17 +65,17 @@ def measurements_by_run(runs: Iterable[Run]) -> dict[int, list[dict[str, Any]]]:
 
 def runs_to_compare(words: str) -> QuerySet[Run]:
     """Those with an answer, the newest first, without what lists do not print; words: of the profile or its model."""
-    found = Run.objects.filter(answered=True).select_related("profile__model_entry").order_by("-queued_at", "-pk")
+    found = Run.objects.filter(answered=True).select_related("profile", "model_entry").order_by("-queued_at", "-pk")
     if words:
-        found = found.filter(Q(profile__name__icontains=words) | Q(profile__model_entry__name__icontains=words))
+        found = found.filter(Q(profile__name__icontains=words) | Q(model_entry__name__icontains=words))
     return found.defer("stages", "question", "environment", "error", *_HEAVY)
 
 
-_HEAVY = ("profile__model_entry__record", "profile__model_entry__spec", "profile__question", "profile__notes")
+_HEAVY = ("model_entry__record", "model_entry__spec", "profile__question", "profile__notes")
 
 
 def _runs() -> QuerySet[Run]:
-    return Run.objects.select_related("profile__model_entry", "profile__worker", "worker").defer(*_HEAVY[:2])
+    return Run.objects.select_related("model_entry", "profile__worker", "worker").defer(*_HEAVY[:2])
 
 
 def _rows(rows: QuerySet[Profile], named: Sequence[Named], kind: str) -> dict[int, Profile]:

@@ -13,7 +13,7 @@ MOST_ID_CHARACTERS = 18
 
 def profile_named(text: str) -> Profile:
     """By its id or by its exact name, archived or not. Raises Refusal: unknown_profile, ambiguous_profile."""
-    profiles = Profile.objects.select_related("model_entry", "answer_run", "adoption__run")
+    profiles = Profile.objects.select_related("answer_run__model_entry", "adoption__run__model_entry")
     if text.isascii() and text.isdigit() and len(text) <= MOST_ID_CHARACTERS:
         found = profiles.filter(pk=int(text)).first()
         if found is not None:
@@ -41,8 +41,8 @@ def measured_of(profile: Profile) -> Measured | None:
     by_strategy: Mapping[str, Any] = limit["by_strategy"]
     contexts = {strategy: found.get("context") for strategy, found in by_strategy.items()}
     return Measured(
-        model=tuple(dict.fromkeys((profile.model_entry.name, str(run.question["model"])))),
-        revision=profile.model_entry.revision,
+        model=tuple(dict.fromkeys((run.model_entry.name, str(run.question["model"])))),
+        revision=run.model_entry.revision,
         question=run.question,
         environment=run.environment,
         device_name=_device_name(run),

@@ -19,5 +19,5 @@ def notices_of(profile: Profile, most: int = 5) -> QuerySet[Notice]:
 
 def notice_get(pk: int) -> Notice:
     """With the run that it tells of. Raises Notice.DoesNotExist."""
-    notices = Notice.objects.select_related("run__profile__model_entry", "run__worker")
+    notices = Notice.objects.select_related("run__profile", "run__model_entry", "run__worker")
     return notices.defer("run__stages", "run__question", "run__environment", "run__profile__question").get(pk=pk)

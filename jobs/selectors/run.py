@@ -8,12 +8,12 @@ from django.utils import timezone
 
 from jobs.models import ACTIVE_STATES, TERMINAL_STATES, Run, RunState
 
-_LARGE = ("environment", "error", "profile__model_entry__record", "profile__model_entry__spec", "profile__notes")
+_LARGE = ("environment", "error", "model_entry__record", "model_entry__spec", "profile__notes")
 HELD_STATES = frozenset({RunState.RUNNING, RunState.CANCELLING})
 
 
 def _runs() -> QuerySet[Run]:
-    return Run.objects.select_related("profile__model_entry", "worker", "submitted_by", "cancelled_by")
+    return Run.objects.select_related("profile", "model_entry", "worker", "submitted_by", "cancelled_by")
 
 
 def run_get(pk: int) -> Run:

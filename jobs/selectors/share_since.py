@@ -56,15 +56,21 @@ def _found(run: Run) -> Found:
 
 
 def _later(run: Run, answered: Run | None) -> Run | None:
-    """The profile's answer, where it is a later run's."""
+    """The profile's answer, where it is a later run's of the same model: another's says nothing about this one."""
     if answered is None or (answered.queued_at, answered.pk) <= (run.queued_at, run.pk):
         return None
-    return answered
+    return answered if of_one_model(run, answered) else None
+
+
+def of_one_model(run: Run, other: Run) -> bool:
+    return run.model_entry.name == other.model_entry.name
 
 
 def _decided(share: Share, profile: Profile) -> tuple[datetime | None, Limit | None]:
     """Where the team deploys something else than the page says it does, or may."""
     then, now = share.snapshot["adopted"], profile.adoption
+    if now is not None and not of_one_model(share.run, now.run):
+        return None, None  # the page says that the profile asks something else now
     if now is None:
         return (_withdrawn_at(profile), None) if then else (None, None)
     shown = then or {"context": share.run.limit_context, "strategy": share.run.limit_strategy}

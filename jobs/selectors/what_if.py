@@ -20,7 +20,7 @@ def finished_of(run: Run) -> Finished | None:
 
     What was found is remembered, and its figures with it, as long as neither the run nor the record is another.
     """
-    read_at = run.profile.model_entry.inspected_at
+    read_at = run.model_entry.inspected_at
     if run.state != RunState.DONE or run.finished_at is None or read_at is None:
         return _found(run)
     return _kept(run.pk, run.finished_at, read_at)
@@ -32,7 +32,7 @@ def _kept(pk: int, finished_at: datetime, read_at: datetime) -> Finished | None:
 
 
 def _found(run: Run) -> Finished | None:
-    budgets, record = run.stages.get("budgets"), record_of(run.profile.model_entry)
+    budgets, record = run.stages.get("budgets"), record_of(run.model_entry)
     if run.state != RunState.DONE or not budgets or record is None:
         return None
     question = Question.from_json(run.question)

@@ -67,7 +67,7 @@ def run_execute(*, claim: Claim, tools: Tools | None = None) -> bool:
 
 
 def _execute(claim: Claim, tools: Tools) -> None:
-    run = Run.objects.select_related("profile__model_entry", "worker").get(pk=claim.run_id)
+    run = Run.objects.select_related("model_entry", "worker").get(pk=claim.run_id)
     question = Question.from_json(run.question)
     prompts = prompts_of(question)
     watch = Watch(run_id=claim.run_id, lease=claim.lease)
@@ -80,7 +80,7 @@ def _execute(claim: Claim, tools: Tools) -> None:
         keep(Event(kind=EventKind.LOG, data={"message": message}))
 
     record = _record(run, question, tools, watch, tell)
-    spec = ModelSpec.from_json(run.profile.model_entry.spec)
+    spec = ModelSpec.from_json(run.model_entry.spec)
     start = partial(measuring_start, cards=run.worker.cards if run.worker else {})
     with tools.bench(spec=spec, question=question, prompts=prompts, cancelled=watch, tell=tell, start=start) as bench:
         remembering = RememberingBench(bench=bench, memory=memory, tell=tell)
@@ -98,7 +98,7 @@ def _record(run: Run, question: Question, tools: Tools, watch: Watch, tell: Call
             return tools.inspect(spec, process=process, cancelled=watch, tell=tell, **how)
 
     versions = run.worker.versions if run.worker else {}
-    return record_for(entry=run.profile.model_entry, question=question, versions=versions, inspect=inspect)
+    return record_for(entry=run.model_entry, question=question, versions=versions, inspect=inspect)
 
 
 def _finish(claim: Claim, state: RunState, message: str, **changes: Any) -> bool:

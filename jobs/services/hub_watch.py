@@ -56,8 +56,8 @@ def commit_see(*, entry: ModelEntry, commit: str) -> bool:
 def commit_learn(*, run_id: int) -> None:
     """When a run has ended: what it fetched is news of its model, to be looked at where it says otherwise than was
     known: the worker may have had an older commit without a network."""
-    run = Run.objects.select_related("profile__model_entry").defer("stages", "profile__model_entry__record")
-    entry, environment = (found := run.get(pk=run_id)).profile.model_entry, found.environment
+    run = Run.objects.select_related("model_entry").defer("stages", "model_entry__record")
+    entry, environment = (found := run.get(pk=run_id)).model_entry, found.environment
     commit = str(environment.get("model_revision") or "")
     if entry.kind != ModelKind.HUB or is_commit(entry.revision) or not is_commit(commit):
         return

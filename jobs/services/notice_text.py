@@ -26,7 +26,7 @@ class Told:
 
 def told_of(run: Run, before: Run | None) -> Told:
     """before: the profile's answer until then."""
-    model, device = one_line(run.profile.model_entry.name), one_line(_device(run))
+    model, device = one_line(run.model_entry.name), one_line(_device(run))
     lines = [f"Profile: {one_line(run.profile.name)}", *_answer(run), *_before(before), *_error(run)]
     url = settings.PUBLIC_URL + reverse("run", args=[run.pk])
     return Told(subject=f"{_verdict(run)} {model} on {device}"[:200], lines=tuple(lines), url=url)

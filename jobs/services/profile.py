@@ -9,6 +9,7 @@ from django.utils import timezone
 from jobs.models import ModelEntry, Profile, Run, Worker, Workload
 from jobs.procedure.question import Question
 from jobs.procedure.question_differences import question_differences
+from jobs.services.adoption import adoption_withdraw
 from jobs.services.deed import What, deed_record
 from jobs.services.freshness import profile_freshen
 from jobs.services.run import profile_held, refuse_archived, refuse_unmeasurable, run_queue
@@ -60,6 +61,9 @@ def profile_ask_anew(
     if (profile.question, profile.model_entry_id, profile.worker_id) == (asked, entry.pk, worker.pk):
         raise Refusal("same_question", "The question is the same as before.", "Change something, or run it again.")
     about = _what_changed(profile, asked, entry, worker)
+    if profile.adoption and profile.model_entry.name != entry.name:  # it was a limit of another model
+        adoption_withdraw(adoption=profile.adoption, user=user)
+        profile.adoption = None
     _change(profile, question=asked, model_entry=entry, worker=worker, workload=workload)
     deed_record(user=user, what=What.EDITED, on=profile.name, about=about, profile=profile)
     run = run_queue(profile=profile, worker=worker, user=user)

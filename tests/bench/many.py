@@ -53,7 +53,7 @@ def _profile(like: Profile, workload: Workload, number: int, now: Any) -> Profil
 
 def _columns(run: Run) -> dict[str, Any]:
     names = ("worker", "submitted_by", "question", "queue", "device", "environment", "stages", "config_hash")
-    answer = ("answered", "limit_strategy", "limited_by", "fits", "peak_bytes")
+    answer = ("model_entry", "answered", "limit_strategy", "limited_by", "fits", "peak_bytes")
     return {name: getattr(run, name) for name in (*names, *answer)} | {"state": RunState.DONE}
 
 

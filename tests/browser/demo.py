@@ -219,7 +219,7 @@ def take(pk: int, *, world: type[DemoWorld] = DemoWorld) -> None:
     claim = run_claim(worker=run.worker)
     assert claim
     assert claim.run_id == pk
-    asked, read = Question.from_json(run.question), record_of(run.profile.model_entry)
+    asked, read = Question.from_json(run.question), record_of(run.model_entry)
     assert read
     bench = world(asked=asked, record=with_weights(read, asked.weights), truth=_truth)
     _going[pk] = Going(claim=claim, events=answer(asked, read, bench))

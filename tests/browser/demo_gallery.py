@@ -58,7 +58,7 @@ def full_list() -> None:
 
 def _answered(profile: Profile, like: Run, number: int) -> None:
     run = Run.objects.get(pk=like.pk)
-    run.pk, run.profile, run.last_seq = None, profile, 0
+    run.pk, run.profile, run.model_entry, run.last_seq = None, profile, profile.model_entry, 0
     run.limit_context, run.tokens_per_s = 1024 + 857 * number, 3.0 + 7.9 * (number % 7)
     run.fits = number % 5 != 0
     run.save(force_insert=True)

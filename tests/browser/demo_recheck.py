@@ -81,8 +81,8 @@ def play(run: int) -> int:
     claim = run_claim(worker=worker)
     assert claim is not None
     assert claim.run_id == run
-    row = Run.objects.select_related("profile__model_entry").get(pk=run)
-    found = record_keep(entry=row.profile.model_entry, record=read(worker.versions["transformers"]))
+    row = Run.objects.select_related("model_entry").get(pk=run)
+    found = record_keep(entry=row.model_entry, record=read(worker.versions["transformers"]))
     asked = Question.from_json(row.question)
     bench = A100World(asked=asked, record=found, versions=worker.versions, device_kind="cuda")
     for event in answer(asked, found, bench):

@@ -112,4 +112,4 @@ def test_lists_of_runs_take_one_query(rows: int, django_assert_num_queries: Any)
         make_run()
     with django_assert_num_queries(1):
         for run in runs_active():
-            str((run.profile.name, run.profile.model_entry.name, run.worker, run.submitted_by, run.cancelled_by))
+            str((run.profile.name, run.model_entry.name, run.worker, run.submitted_by, run.cancelled_by))

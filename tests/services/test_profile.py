@@ -2,8 +2,9 @@ from typing import Any
 
 import pytest
 
-from jobs.models import Deed, Freshness, Profile, RunState, Tag
+from jobs.models import Adoption, Deed, Freshness, Profile, Run, RunState, Tag
 from jobs.procedure.question import Question
+from jobs.selectors.deploy import measured_of
 from jobs.services.profile import profile_archive, profile_ask_anew, profile_edit, profile_restore
 from jobs.services.recheck import run_recheck
 from jobs.services.run import run_again
@@ -99,6 +100,23 @@ def test_another_model_or_device_is_another_question(profile: Profile) -> None:
     about = Deed.objects.get(what="edited").about
     assert "model a/model → org/other" in about
     assert "→ NVIDIA L4" in about
+
+
+def test_a_run_keeps_its_own_model_whatever_its_profile_asks_by_now(profile: Profile) -> None:
+    before, entry = profile.runs.get(), make_entry("org/other")
+    adoption = Adoption.objects.create(profile=profile, run=before, context=100, strategy="default")
+    Profile.objects.filter(pk=profile.pk).update(adoption=adoption)
+    assert profile.worker
+    asked = make_question(device="cpu", model="org/other")
+    run = profile_ask_anew(profile=profile, user=None, entry=entry, question=asked, worker=profile.worker)
+    before.refresh_from_db()
+    assert (before.model_entry, run.model_entry) == (profile.model_entry, entry)
+    profile.refresh_from_db()
+    assert profile.adoption is None, "it was a limit of the model before"
+    Run.objects.filter(pk=before.pk).update(stages={"limit": {"by_strategy": {"default": {"context": 1056}}}})
+    measured = measured_of(Profile.objects.get(pk=profile.pk))
+    assert measured is not None
+    assert "org/other" not in measured.model, "what is deployed is checked against what was measured"
 
 
 def test_the_same_question_is_not_asked_anew(profile: Profile) -> None:

@@ -164,7 +164,7 @@ def test_a_config_hash_is_short_and_only_told_of_one_model(signed_in: Client, pa
     Run.objects.filter(pk=pair[1]).update(environment=run.environment | {"config_hash": "b" * 64})
     differing = {row.name: row.values for row in compared(signed_in, run=pair).context["page"].differing}
     assert differing["config hash"] == ("a" * 12, "b" * 12)
-    Profile.objects.filter(pk=run.profile_id).update(model_entry=make_entry("other/model"))
+    Run.objects.filter(pk=run.pk).update(model_entry=make_entry("other/model"))
     page = compared(signed_in, run=pair).context["page"]
     assert "Model" in {row.name for row in page.differing}
     assert "config hash" not in {row.name for row in page.settings}

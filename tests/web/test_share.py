@@ -16,7 +16,7 @@ from django.utils import timezone
 from jobs.models import Adoption, ModelEntry, Profile, Role, Run, Share, Worker
 from jobs.services.share import share_make
 from tests.answered_run import answered_run
-from tests.factories import make_user
+from tests.factories import make_entry, make_user
 
 NOWHERE = "A" * 43
 
@@ -276,6 +276,17 @@ def test_a_later_limit_within_a_step_confirms(client: Client, run: Run, context:
     text = text_of(client, token)
     assert ("Superseded on" in text) is told
     assert ("Confirmed again on" in text) is not told
+
+
+def test_another_model_s_measurement_and_adoption_supersede_nothing(client: Client, run: Run) -> None:
+    token = made(run)[1]
+    other = later_run(run, model_entry=make_entry("org/secret-model"), limit_context=77)
+    adoption = Adoption.objects.create(profile=run.profile, run=other, context=77, strategy="default")
+    Profile.objects.filter(pk=run.profile_id).update(adoption=adoption)
+    text = text_of(client, token)
+    assert "Superseded" not in text
+    assert "says 77" not in text
+    assert "secret-model" not in text
 
 
 def test_an_earlier_run_supersedes_nothing(client: Client, run: Run) -> None:

@@ -95,7 +95,7 @@ def choice_rows(runs: Iterable[Run]) -> list[ChoiceRow]:
         ChoiceRow(
             pk=run.pk,
             name=run.profile.name,
-            model=run.profile.model_entry.name,
+            model=run.model_entry.name,
             context=number(run.limit_context) if run.limit_context else "none" if run.answered else MISSING,
             strategy=strategy_label(run.limit_strategy) if run.limit_context else "",
             device=str(run.device.get("name") or MISSING),
@@ -130,7 +130,7 @@ def overlaid_runs(
 
 def picture_line(runs: Sequence[Run]) -> str:
     """What a picture of them says it is of: the model and device of each once, and the runs with their letters."""
-    models = dict.fromkeys(run.profile.model_entry.name for run in runs)
+    models = dict.fromkeys(run.model_entry.name for run in runs)
     devices = dict.fromkeys(device_name(run, run.profile) for run in runs)
     ends = [run.finished_at for run in runs if run.finished_at]
     dates = [f"{at.day} {at:%b %Y}" for at in (min(ends), max(ends))] if ends else []

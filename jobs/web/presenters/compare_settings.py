@@ -70,7 +70,7 @@ def _row(name: str, of: Sequence[Mapping[str, str]]) -> SettingRow:
 
 
 def _settings(run: Run) -> dict[str, str]:
-    question, entry = run.question, run.profile.model_entry
+    question, entry = run.question, run.model_entry
     words = question_words(question)
     capacity = question.get("capacity_bytes") or (run.stages.get("budgets") or {}).get("capacity_bytes")
     return {

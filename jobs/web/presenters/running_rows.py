@@ -41,7 +41,7 @@ def _doing(run: Run, before: int) -> str:
         return f"Number {before + 1} in the queue. {queue_reason(run, before)}"
     if run.state == RunState.CANCELLING:
         return "Its measuring process is being stopped."
-    if run.profile.model_entry.kind == ModelKind.HUB and not run.stages:
+    if run.model_entry.kind == ModelKind.HUB and not run.stages:
         return f"Stage: {DOWNLOAD_TITLE.lower()}."
     stage = next((title for name, title in STAGE_TITLES.items() if name not in run.stages), "Limit")
     return f"Stage: {stage.lower()}."

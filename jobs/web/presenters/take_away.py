@@ -36,7 +36,7 @@ def picture_line(run: Run) -> str:
     """“SmolLM2-135M · AMD EPYC 9454P · 1 Dec 2026 · run 12”."""
     at = run.finished_at or run.started_at or run.queued_at
     return " · ".join(
-        (run.profile.model_entry.name, device_name(run, run.profile), f"{at.day} {at:%b %Y}", f"run {run.pk}")
+        (run.model_entry.name, device_name(run, run.profile), f"{at.day} {at:%b %Y}", f"run {run.pk}")
     )
 
 
