@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
+from django.utils import timezone
+
 from jobs.models import Profile, Run
 from jobs.procedure.events import EventKind
 from jobs.procedure.question import Question
@@ -35,6 +37,7 @@ def answered_run(name: str = "Nightly summaries", **changes: Any) -> int:
         measurements=told.measurements,
         device=told.loaded["device"],
         environment=told.loaded["environment"],
+        started_at=timezone.now(),
     )
     worker = demo.worker_row()
     Run.objects.filter(pk=run.pk).update(worker=worker)

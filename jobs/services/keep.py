@@ -1,12 +1,14 @@
 """Keeps a run that was answered in the foreground, by a command, without a worker."""
 
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
 
-from jobs.models import EntryState, Event, ModelEntry, Profile, Run, RunState
+from jobs.models import EntryState, Event, ModelEntry, Profile, Run, RunState, Worker
+from jobs.models.worker import worker_name
 from jobs.procedure.events import EventKind
 from jobs.procedure.question import Question
 from jobs.services.answer import answer_columns
@@ -29,22 +31,24 @@ def run_keep(
     measurements: Iterable[Mapping[str, Any]],
     device: Mapping[str, Any],
     environment: Mapping[str, Any],
+    started_at: datetime,
 ) -> Run:
-    """A profile of that name with one run, done: as if a worker had answered it."""
+    """A profile of that name with one run, done: as if this machine's worker for the device had answered it, whose the
+    profile is from now on, where there is one."""
     entry, _ = ModelEntry.objects.get_or_create(
         kind=str(spec.kind), name=spec.name, revision=spec.revision or "", defaults={"spec": spec.as_json()}
     )
     if record is not None and (entry.record is None or entry.state != EntryState.READY):
         record_keep(entry=entry, record=record)
-    profile = Profile.objects.create(name=name, model_entry=entry, question=question.as_json())
-    now = timezone.now()
+    worker = Worker.objects.filter(name=worker_name(question.device)).first()
+    profile = Profile.objects.create(name=name, model_entry=entry, question=question.as_json(), worker=worker)
     run = Run.objects.create(
         profile=profile,
         question=question.as_json(),
         state=RunState.DONE,
         attempts=1,
-        started_at=now,
-        finished_at=now,
+        started_at=started_at,
+        finished_at=timezone.now(),
         device=presentable(device),
         environment=presentable(environment),
         config_hash=record.config_hash if record else "",
@@ -58,7 +62,7 @@ def run_keep(
     ]
     for seq, (kind, data) in enumerate(told, start=1):
         Event.objects.create(run=run, seq=seq, kind=str(kind), data=presentable(data))
-    Run.objects.filter(pk=run.pk).update(last_seq=len(told))
+    Run.objects.filter(pk=run.pk).update(last_seq=len(told), queued_at=started_at)
     for measurement in measurements:
         measurement_keep(run_id=run.pk, data=measurement)
     run_ended(run_id=run.pk)

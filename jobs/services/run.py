@@ -16,6 +16,7 @@ from jobs.services.deed import What, deed_record
 from jobs.services.run_state import event_append, run_move
 from jobs.services.tag import tags_read, tags_set
 from jobs.services.wake import run_wake_send
+from jobs.services.worker_attach import worker_attach
 from jobs.sizing.refusal import Refusal
 
 WAITING = Q(state=RunState.QUEUED)
@@ -61,13 +62,9 @@ def run_again(*, profile: Profile, user: User | None) -> Run:
 
 
 def worker_of(profile: Profile) -> Worker:
-    """Where its runs go. Raises Refusal: no_worker, archived."""
+    """Where its runs go: one of the same device from now on, where it had none. Raises Refusal: no_worker, archived."""
     refuse_archived(profile)
-    if profile.worker is None:
-        raise Refusal(
-            "no_worker", "The worker that this profile was measured on is gone.", "Make a new profile for another one."
-        )
-    return profile.worker
+    return profile.worker or worker_attach(profile=profile)
 
 
 def profile_held(profile: Profile) -> Profile:

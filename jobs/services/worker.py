@@ -4,14 +4,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Q
 from django.utils import timezone
 
 from jobs.models import Worker
 from jobs.models.worker import queue_name, worker_name
 from jobs.running.devices import known_again, uuids_of
-from jobs.services.freshness import profiles_freshen
 from jobs.services.presentable import presentable
+from jobs.services.worker_attach import profiles_attach
 from jobs.sizing.refusal import Refusal
 
 
@@ -68,7 +67,8 @@ def worker_probed(*, name: str, probe: Mapping[str, Any]) -> None:
         cards=uuids_of(found),
         error=None,
     )
-    profiles_freshen(of=Q(worker=worker))
+    worker.refresh_from_db()
+    profiles_attach(worker=worker)
 
 
 def _others_cards(worker: Worker) -> set[str]:

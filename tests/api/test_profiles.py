@@ -7,7 +7,7 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
-from jobs.models import EntryState, ModelEntry, Profile, Purpose, Run, Tag
+from jobs.models import EntryState, ModelEntry, Profile, Purpose, Run, Tag, Worker
 from tests.api.conftest import Program
 from tests.browser import demo
 from tests.factories import make_profile, make_run, make_worker
@@ -212,7 +212,8 @@ def test_what_cannot_be_rechecked_or_run_is_a_conflict(program: Program) -> None
     assert (answer.status_code, answer.json()["error"]["code"]) == (409, "nothing_to_recheck")
     Profile.objects.update(archived_at=timezone.now())
     assert program.post(f"profiles/{profile.pk}/runs/").json()["error"]["code"] == "archived"
-    Profile.objects.update(worker=None, archived_at=None)
+    Worker.objects.all().delete()
+    Profile.objects.update(archived_at=None)
     assert program.post(f"profiles/{profile.pk}/runs/").json()["error"]["code"] == "no_worker"
 
 

@@ -1,13 +1,16 @@
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
 from jobs.models import Run
+from jobs.models.worker import worker_host
 from jobs.selectors.model_entry import record_of
 from jobs.selectors.run import events_after, measurements_of
 from jobs.services.keep import run_keep
 from jobs.sizing.model_spec import ModelKind, ModelSpec
-from tests.factories import make_measurement, make_question, make_record
+from tests.factories import make_measurement, make_question, make_record, make_worker
 
 
 def keep(**fields: Any) -> Run:
@@ -20,6 +23,7 @@ def keep(**fields: Any) -> Run:
         "measurements": [make_measurement().as_json(), make_measurement(context=320).as_json()],
         "device": {"kind": "cpu"},
         "environment": {"versions": {}},
+        "started_at": timezone.now() - timedelta(seconds=90),
     }
     return run_keep(**(given | fields))
 
@@ -36,3 +40,20 @@ def test_a_run_answered_by_a_command_is_kept_as_a_worker_s_would_be() -> None:
 @pytest.mark.django_db
 def test_a_model_is_kept_once() -> None:
     assert keep().profile.model_entry == keep(record=None).profile.model_entry
+
+
+@pytest.mark.django_db
+def test_it_took_as_long_as_the_command_did() -> None:
+    run = keep()
+    assert run.started_at and run.finished_at
+    assert 90 <= (run.finished_at - run.started_at).total_seconds() < 120
+    assert run.queued_at == run.started_at
+
+
+@pytest.mark.django_db
+def test_what_is_kept_belongs_to_this_machine_s_worker_of_the_device() -> None:
+    device = make_question().device
+    make_worker(device, host="elsewhere")
+    assert keep().profile.worker is None
+    here = make_worker(device, host=worker_host())
+    assert keep().profile.worker == here

@@ -79,6 +79,7 @@ def test_without_a_worker_or_an_answer_nothing_is_rechecked(lost: str, code: str
     profile = answered()
     setattr(profile, lost, None)
     profile.save()
+    Worker.objects.filter(profiles=None).delete()
     with pytest.raises(Refusal) as refused:
         run_recheck(profile=profile, user=None)
     assert refused.value.code == code

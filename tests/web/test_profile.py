@@ -4,7 +4,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from jobs.models import Profile, Run, Tag
+from jobs.models import Profile, Run, Tag, Worker
 from jobs.web.presenters.certainty import certainty
 from tests.browser import demo
 from tests.factories import make_profile, make_run
@@ -43,10 +43,10 @@ def test_running_it_again_is_a_new_run_of_the_same_question(signed_in: Client, p
     assert again.question == profile.question
 
 
-def test_without_its_worker_it_cannot_run_again_and_says_so(signed_in: Client, profile: Profile) -> None:
-    Profile.objects.update(worker=None)
+def test_without_a_worker_of_its_device_it_cannot_run_again_and_says_so(signed_in: Client, profile: Profile) -> None:
+    Worker.objects.all().delete()
     page = signed_in.post(reverse("run-again", args=[profile.pk]), follow=True).content.decode()
-    assert "is gone" in page
+    assert "No worker for cpu of" in page
     assert profile.runs.count() == 1
 
 

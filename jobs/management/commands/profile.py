@@ -6,12 +6,14 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 from django.core.management.base import CommandParser
+from django.utils import timezone
 
 from jobs.exports.run_json import answer_json
 from jobs.management.answer_keeping import kept_where, prepare_database
@@ -79,6 +81,7 @@ class Command(AnsweringCommand):
         add_arguments(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
+        started_at = timezone.now()
         own = None if options["prompts"] is None else read_prompts_file(options["prompts"])
         question_of(options, prompts=CountedPrompts(own=own) if own else None)  # all flags, before the model is read
         if options["save"]:
@@ -102,7 +105,7 @@ class Command(AnsweringCommand):
         run_id = None
         if options["save"] and not told.error:
             _keep_prompts(options["prompts"], own)
-            run_id = _kept(options["save"], spec, question, record, told)
+            run_id = _kept(options["save"], spec, question, record, told, started_at)
             progress.say(f"Kept as “{options['save']}” in {kept_where()}: /runs/{run_id}/")
         self._say(told, run_id, prompts, as_json=options["json"])
         if told.error:
@@ -204,7 +207,9 @@ def _keep_prompts(file_name: str | None, own: OwnPrompts | None) -> None:
         prompt_set_save(user=None, name=Path(file_name or "").name, prompts=own)
 
 
-def _kept(name: str, spec: ModelSpec, question: Question, record: InspectionRecord, told: Told) -> int:
+def _kept(
+    name: str, spec: ModelSpec, question: Question, record: InspectionRecord, told: Told, started_at: datetime
+) -> int:
     from jobs.services.keep import run_keep
 
     run = run_keep(
@@ -216,6 +221,7 @@ def _kept(name: str, spec: ModelSpec, question: Question, record: InspectionReco
         measurements=told.measurements,
         device=told.device,
         environment=told.environment,
+        started_at=started_at,
     )
     return int(run.pk)
 

@@ -14,13 +14,18 @@ SENTENCES = {
     Freshness.STALE: "Recheck this answer before you rely on it. What it was measured with, or for, has changed:",
 }
 
+NOT_COMPARED = (
+    "Its question and model are as they were. What is installed on its device now is not known: no worker of it is "
+    "connected to this profile yet. A recheck takes one."
+)
+
 
 @dataclass(frozen=True, kw_only=True)
 class FreshnessMark:
     """state is a word for classes ("fresh", "doubt", "stale"), word the one that is read.
 
     differences: a sentence each. since: when the first was seen. rechecked_by: the run that rechecks it at the moment.
-    can_recheck: whether there is a worker to do it.
+    can_recheck: whether it may be asked for; a profile without a worker takes one of the same device then.
     """
 
     state: str
@@ -44,12 +49,12 @@ def freshness_mark(profile: Profile, *, rechecked_by: int | None = None) -> Fres
         state=str(state.value),
         word=str(state.label),
         tone=TONES[state],
-        sentence=SENTENCES[state],
+        sentence=NOT_COMPARED if state == Freshness.FRESH and profile.worker_id is None else SENTENCES[state],
         differences=tuple(Difference.from_json(one).sentence for one in profile.differences),
         since=profile.differs_since,
         profile_pk=profile.pk,
         run_pk=profile.answer_run_id,
-        can_recheck=profile.worker_id is not None and profile.archived_at is None,
+        can_recheck=profile.archived_at is None,
         rechecked_by=rechecked_by,
     )
 

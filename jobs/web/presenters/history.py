@@ -12,6 +12,7 @@ from jobs.procedure.freshness import differences, versions_in
 from jobs.selectors.freshness import basis_of
 from jobs.selectors.history import answered_before
 from jobs.web.formats import elapsed_s, strategy_label
+from jobs.web.presenters.asker import submitter
 from jobs.web.presenters.limits import LIMITED_BY
 from jobs.web.presenters.profile_rows import device_name
 
@@ -87,7 +88,7 @@ def _row(run: Run, profile: Profile, changed: tuple[str, ...]) -> HistoryRow:
         device=device_name(run, profile),
         environment=_in_short(run),
         purpose=Purpose(run.purpose).label,
-        by=str(run.submitted_by or ""),
+        by=submitter(run),
         elapsed_s=elapsed_s(run.started_at, run.finished_at),
         at=run.finished_at or run.queued_at,
         changed=changed,

@@ -15,6 +15,7 @@ from jobs.services.run import run_again
 from jobs.sizing.refusal import Refusal
 from jobs.web.permission import needs
 from jobs.web.presenters.adoptions import adoption_row, adoption_rows
+from jobs.web.presenters.asker import asked_by
 from jobs.web.presenters.certainty import certainty
 from jobs.web.presenters.freshness import mark_of
 from jobs.web.presenters.history import history
@@ -39,6 +40,7 @@ def profile(request: HttpRequest, pk: int) -> HttpResponse:
     context = {
         "nav": "profiles",
         "profile": found,
+        "asked_by": asked_by(found),
         "words": question_words(found.question),
         "prompts": prompts_words(found.question, answered.environment if answered else {}),
         "device": device_name(answered, found),

@@ -29,6 +29,7 @@ from jobs.web.forms.what_if import WhatIfForm
 from jobs.web.models_known import model_offers
 from jobs.web.permission import needs, refuse_unless
 from jobs.web.plan import plan_of
+from jobs.web.presenters.asker import asked_by
 from jobs.web.presenters.outlook import shown
 from jobs.web.prompts_chosen import counted, keep_prompts, suggested, told
 from jobs.web.question_submit import LENGTHS, Begun, inspected, submitted
@@ -149,6 +150,7 @@ def _page(
         "nav": "new",
         "form": form,
         "begun": begun,
+        "asked_by": asked_by(begun.source) if begun.source else "",
         "proposed": [form[name] for name in proposed or ()],
         "models": model_offers(),
         "strategies": [(name, label, note, name in chosen) for name, label, note in STRATEGIES],
