@@ -19,6 +19,18 @@ BECAUSE = {
     "host_memory": "A longer one needs more CPU RAM than there is.",
     "native_context": "The model itself was made for no more.",
 }
+# What the workload misses where it is not memory that ends it; and what even a short context does then.
+MISSES = {
+    "speed": "are answered more slowly than was asked for",
+    "ttft": "are begun to be answered later than was asked for",
+    "quality": "are answered with more difference than was asked for",
+    "native_context": "are more than the model was made for",
+}
+SHORT_MISSES = {
+    "speed": "is answered as fast as was asked for",
+    "ttft": "is begun to be answered as soon as was asked for",
+    "quality": "is answered with as little difference as was asked for",
+}
 
 
 def strategy_text(name: str) -> str:
@@ -38,13 +50,15 @@ def verdict_text(limit: Mapping[str, Any], *, asked_context: int, sequences: int
     if limit["open"]:
         return _open(limit, sequences, but)
     if context is None:
-        return f"No: not even a short context fits on this device{but}."
+        return f"No: not even a short context {SHORT_MISSES.get(limit['limited_by'], 'fits on this device')}{but}."
     if not limit["fits"]:
-        does = "does, provisionally, is" if cautions else "does is"
-        closest = f"The closest that {does} {_so_much(context, sequences)} {strategy_text(name)}{but}."
-        because = BECAUSE.get(limit["limited_by"], "")
+        missed = MISSES.get(limit["limited_by"])
+        which = "within that" if missed else "that does"
+        which = f"The closest {which}{', provisionally,' if cautions else ''} is"
+        closest = f"{which} {_so_much(context, sequences)} {strategy_text(name)}{but}."
+        because = "" if missed else BECAUSE.get(limit["limited_by"], "")
         asked = f"{_so_much(asked_context, sequences)}, as asked for,"
-        return f"No: {asked} do not fit on this device. {closest} {because}".strip()
+        return f"No: {asked} {missed or 'do not fit on this device'}. {closest} {because}".strip()
     yes = "Provisionally yes" if cautions else "Yes"
     fits = f"{yes}: {_so_much(context, sequences)}, as asked for, fit on this device {strategy_text(name)}"
     if name == str(BASELINE):

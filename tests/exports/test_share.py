@@ -71,8 +71,25 @@ def test_a_strategy_is_told_in_words(name: str, told: str) -> None:
         (
             limit(fits=False, context=3968, limited_by="speed"),
             1,
+            "No: 4,352 tokens, as asked for, are answered more slowly than was asked for. The closest within that is "
+            "3,968 tokens with the cache offloaded to CPU RAM.",
+        ),
+        (
+            limit(fits=False, context=704, strategy="default", limited_by="ttft"),
+            1,
+            "No: 4,352 tokens, as asked for, are begun to be answered later than was asked for. The closest within "
+            "that is 704 tokens with the normal cache.",
+        ),
+        (
+            limit(fits=False, context=3968, limited_by="memory"),
+            1,
             "No: 4,352 tokens, as asked for, do not fit on this device. The closest that does is 3,968 tokens with the "
-            "cache offloaded to CPU RAM. A longer one answers more slowly than was asked for.",
+            "cache offloaded to CPU RAM. A longer one needs more memory than the device has to give.",
+        ),
+        (
+            limit(fits=False, context=None, limited_by="ttft"),
+            1,
+            "No: not even a short context is begun to be answered as soon as was asked for.",
         ),
         (limit(fits=False, context=None), 1, "No: not even a short context fits on this device."),
         (
