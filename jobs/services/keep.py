@@ -44,6 +44,7 @@ def run_keep(
     profile = Profile.objects.create(name=name, model_entry=entry, question=question.as_json(), worker=worker)
     run = Run.objects.create(
         profile=profile,
+        model_entry=entry,
         question=question.as_json(),
         state=RunState.DONE,
         attempts=1,

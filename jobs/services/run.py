@@ -111,6 +111,7 @@ def run_queue(
     compared_with_id, those that are not as of a run that somebody asks for."""
     run = Run.objects.create(
         profile=profile,
+        model_entry_id=profile.model_entry_id,
         submitted_by=user,
         worker=worker,
         question=profile.question,
