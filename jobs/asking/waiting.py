@@ -57,5 +57,5 @@ def _read(entry: ModelEntry) -> ModelEntry:
     if entry.state == EntryState.REFUSED:
         raise Refusal.from_json(entry.error or {"code": "refused", "message": f"{entry} was refused."})
     if entry.state == EntryState.WAITING:
-        raise Refusal("still_reading", "The model’s config is still being read.", "Send this again in a moment.")
+        raise Refusal("still_reading", f"{entry} is still being read.", "Send this again in a moment.")
     return entry

@@ -1,5 +1,6 @@
 """A question's form becomes profiles and runs, or says why not."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from django.contrib.auth.models import User
@@ -8,7 +9,7 @@ from django.db import transaction
 from jobs.asking.fields import said
 from jobs.asking.question import QuestionForm
 from jobs.asking.several import Each, SeveralForm
-from jobs.asking.waiting import entries_read, entry_read
+from jobs.asking.waiting import Read, entries_read, entry_read
 from jobs.models import ModelEntry, Profile, Run, Workload
 from jobs.selectors.model_entry import record_of
 from jobs.services.profile import profile_ask_anew
@@ -17,7 +18,8 @@ from jobs.services.workload import workload_save
 from jobs.sizing.refusal import Refusal
 from jobs.web.presenters.questions import workload_summary
 
-REFUSED_AT = {"bad_revision": "revision", "still_reading": "__all__"}
+STILL_READING = "still_reading"
+REFUSED_AT = {"bad_revision": "revision", STILL_READING: "__all__"}
 KEPT = " What you typed is kept."
 LENGTHS = ("prompt_tokens", "typical_prompt_tokens", "answer_tokens", "sequences")
 
@@ -55,7 +57,7 @@ def inspected(form: QuestionForm, user: User) -> ModelEntry | None:
     try:
         return entry_read(text=form.cleaned_data["model"], revision=form.cleaned_data["revision"] or None, user=user)
     except Refusal as refusal:
-        kept = KEPT if refusal.code == "still_reading" else ""
+        kept = KEPT if refusal.code == STILL_READING else ""
         field = REFUSED_AT.get(refusal.code, "model")
         form.add_error(None if field == "__all__" else field, said(refusal) + kept)
         return None
@@ -64,13 +66,32 @@ def inspected(form: QuestionForm, user: User) -> ModelEntry | None:
 def _asked(form: SeveralForm, user: User) -> list[Asked]:
     every = form.each()
     read = entries_read(named={_named(each): None for each in every}, user=user)
-    told: set[tuple[str, str | None]] = set()
+    _tell_unread(form, read)
+    told = {name for name, entry in read.items() if _is_unread(entry)}
     for each in every:
         _check(form, each, read[_named(each)], told)
     if form.errors:
         return []
     found = [(each, entry) for each in every if isinstance(entry := read[_named(each)], ModelEntry)]
     return [_one(form, each, entry, several=len(every) > 1) for each, entry in found]
+
+
+def _tell_unread(form: SeveralForm, read: Mapping[tuple[str, str | None], Read]) -> None:
+    """One sentence for all that are still being read, with what is ready where it is the rest."""
+    unread = [name for (name, _), entry in read.items() if _is_unread(entry)]
+    if not unread:
+        return
+    *some, last = unread
+    names = f"{', '.join(some)} and {last} are" if some else f"{last} is"
+    rest = len(read) - len(unread)
+    ready = rest == sum(isinstance(entry, ModelEntry) for entry in read.values())
+    others = "the other model is" if rest == 1 else f"the other {rest} models are"
+    ending = f"; {others} ready" if rest and ready else ""
+    form.add_error(None, f"{names} still being read{ending}. Send this again in a moment.{KEPT}")
+
+
+def _is_unread(entry: Read) -> bool:
+    return isinstance(entry, Refusal) and entry.code == STILL_READING
 
 
 def _named(each: Each) -> tuple[str, str | None]:
@@ -82,8 +103,7 @@ def _check(form: SeveralForm, each: Each, entry: ModelEntry | Refusal, told: set
     if isinstance(entry, Refusal):
         if _named(each) not in told:
             told.add(_named(each))
-            kept = KEPT if entry.code == "still_reading" else ""
-            form.refuse(each, REFUSED_AT.get(entry.code, "model"), said(entry) + kept)
+            form.refuse(each, REFUSED_AT.get(entry.code, "model"), said(entry))
         return
     record = record_of(entry)
     refused = {"model": f"There is no record of {entry}."} if record is None else each.form.refused_by(record)

@@ -8,6 +8,7 @@
   const ASK_ABOUT_UNREAD_MS = [2000, 3000, 5000, 8000, 13000, 21000, 34000, 34000, 34000];
   const SAY_AFTER_MS = 1500;
   const MARK_AFTER_MS = 700;
+  const MOST_OTHERS = 11; // beside the first: more than twelve runs are not made at once
   const form = document.getElementById("question");
   const field = (name) => form.elements[name];
   const told = form.querySelector("[data-model-check]");
@@ -53,6 +54,55 @@
     latestEstimate += 1; // figures under way are another model's
     setStale(body().dataset.outlook === "ready");
     checkTimer = setTimeout(check, CHECK_AFTER_MS);
+  }
+
+  // Are the other models models? Each line is asked about once, and again only while its config is being read.
+
+  const othersTold = form.querySelector("[data-more-checks]"); // absent where a question is changed
+  const others = new Map(); // by name, the line that says what it is
+  let othersTimer = 0;
+
+  function otherNames() {
+    const names = field("more_models").value.split(/[\n,]/).map((name) => name.trim()).filter(Boolean);
+    return [...new Set(names)].filter((name) => name !== field("model").value.trim());
+  }
+
+  function checkOthers() {
+    const names = otherNames().slice(0, MOST_OTHERS);
+    for (const name of others.keys()) if (!names.includes(name)) others.delete(name);
+    for (const name of names.filter((name) => !others.has(name))) {
+      const line = document.createElement("p");
+      line.className = "model-check";
+      others.set(name, line);
+      checkOther(name, line);
+    }
+    othersTold.replaceChildren(...names.map((name) => others.get(name)));
+  }
+
+  async function checkOther(name, line, entry) {
+    const query = new URLSearchParams({ model: name });
+    if (entry) query.set("entry", entry);
+    let answer;
+    try {
+      answer = await fetch(`${form.dataset.check}?${query}`, { headers: { Accept: "application/json" } });
+    } catch {
+      answer = null; // the network is away
+    }
+    if (others.get(name) !== line) return; // its line was changed meanwhile
+    if (!answer || !answer.ok || answer.redirected) {
+      others.delete(name); // asked about again at the next change; sending the form checks it too
+      return;
+    }
+    const found = await answer.json();
+    if (others.get(name) !== line) return;
+    line.dataset.state = found.state;
+    line.textContent = `${name}: ${[found.message, found.hint].filter(Boolean).join(" ")}`;
+    if (found.state === "inspecting") setTimeout(checkOther, ASK_AGAIN_MS, name, line, found.entry);
+  }
+
+  function othersSoon() {
+    clearTimeout(othersTimer);
+    if (othersTold) othersTimer = setTimeout(checkOthers, CHECK_AFTER_MS);
   }
 
   // How long will it take?
@@ -234,8 +284,7 @@
   function countRuns() {
     const place = form.querySelector("[data-run-count]");
     if (!place) return;
-    const more = field("more_models").value.split(/[\n,]/).map((name) => name.trim());
-    const models = new Set([field("model").value.trim(), ...more].filter(Boolean));
+    const models = new Set([field("model").value.trim(), ...otherNames()].filter(Boolean));
     const ticked = form.querySelectorAll("[name=more_workers]:checked");
     const devices = new Set([field("worker").value, ...[...ticked].map((box) => box.value)]);
     const runs = Math.max(1, models.size) * devices.size;
@@ -249,6 +298,7 @@
     if (event.target.name in copies) field("workload").value = "";
     if (event.target.name === "model" || event.target.name === "revision") checkSoon();
     else estimateSoon();
+    if (event.target.name === "model" || event.target.name === "more_models") othersSoon();
     lengthsSoon();
   });
   form.addEventListener("change", (event) => {
@@ -260,12 +310,13 @@
   form.addEventListener("submit", () => {
     const button = form.querySelector("button:not([type=button])");
     button.disabled = true;
-    button.textContent = "Reading the model …";
+    button.textContent = othersTold && otherNames().length ? "Reading the models …" : "Reading the model …";
   });
   addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
   addEventListener("resize", letScroll);
   letScroll();
   const faulty = form.querySelector("[aria-invalid=true]");
   if (field("model").value && faulty !== field("model")) check(); // a refusal already stands there
+  if (othersTold) checkOthers();
   if (faulty || !field("model").value) (faulty || field("model")).focus();
 })();

@@ -8,7 +8,7 @@ from django.test import Client
 from django.urls import reverse
 
 from jobs.asking import waiting
-from jobs.models import Deed, Profile, Run, Worker, Workload
+from jobs.models import Deed, EntryState, ModelEntry, Profile, Run, Worker, Workload
 from jobs.services.workload import workload_save
 from jobs.sizing.units import GIB
 from tests.browser import demo
@@ -73,7 +73,16 @@ def test_a_name_and_a_workload_are_all_of_theirs(asking: Client) -> None:
     ("fields", "field", "sentence"),
     [
         ({"more_models": "/etc"}, "more_models", "/etc on AMD EPYC 9454P: "),
-        ({"more_models": "gpt2", "prompt_tokens": "512"}, "__all__", "still being read"),
+        (
+            {"more_models": "gpt2", "prompt_tokens": "512"},
+            "__all__",
+            "gpt2 is still being read; the other model is ready. Send this again in a moment. What you typed is kept.",
+        ),
+        (
+            {"model": "gpt2", "more_models": "org/b, org/c, Qwen2.5-0.5B, SmolLM2-135M", "prompt_tokens": "512"},
+            "__all__",
+            "gpt2, org/b and org/c are still being read; the other 2 models are ready. Send this again in a moment.",
+        ),
         (
             {"more_models": "Qwen2.5-0.5B", "prompt_tokens": "6000"},
             "prompt_tokens",
@@ -90,6 +99,31 @@ def test_what_one_of_them_is_refused_for_says_which(
     found = errors(asking, **fields)
     assert list(found) == [field]
     assert sentence in found[field]
+
+
+def test_models_that_are_not_read_are_all_asked_for_before_any_is_waited_for(
+    asking: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waiting_at_once: list[int] = []
+
+    def look(entry: ModelEntry, deadline_s: float | None = None) -> ModelEntry:
+        waiting_at_once.append(ModelEntry.objects.filter(state=EntryState.WAITING).count())
+        return entry
+
+    monkeypatch.setattr(waiting, "settled", look)
+    errors(asking, more_models="gpt2, org/b, org/c", prompt_tokens="512")
+    assert waiting_at_once == [3] * 4
+
+
+def test_what_is_refused_is_not_called_ready(asking: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    def look(entry: ModelEntry, deadline_s: float | None = None) -> ModelEntry:
+        entry.state = EntryState.REFUSED if entry.name == "org/b" else entry.state
+        return entry
+
+    monkeypatch.setattr(waiting, "settled", look)
+    found = errors(asking, more_models="gpt2, org/b", prompt_tokens="512")
+    assert found["__all__"] == "gpt2 is still being read. Send this again in a moment. What you typed is kept."
+    assert found["more_models"].startswith("org/b on AMD EPYC 9454P: org/b was refused.")
 
 
 def test_a_capacity_that_one_of_the_devices_lacks_says_which(asking: Client, card: Worker) -> None:
