@@ -91,7 +91,7 @@ def test_again_without_its_worker_is_refused() -> None:
     assert profile.worker is not None
     profile.worker.delete()
     profile.refresh_from_db()
-    with pytest.raises(Refusal, match="^No worker for cpu is connected"):
+    with pytest.raises(Refusal, match=r"^No worker for cpu is connected"):
         run_again(profile=profile, user=None)
 
 
