@@ -344,6 +344,7 @@ def test_a_provisional_yes_and_a_lower_adoption_are_told_in_the_headline(client:
     assert f'<p class="verdict warn">{told}' in text
     assert "; its quality was not measured." in text
     assert '<h2 class="eyebrow eyebrow-warn" id="answer">The team deploys at most</h2>' in text
+    assert "Speed at 3,968 tokens" in text and "Speed at that length" not in text
     assert '1,000 <small>tokens</small> <small class="warn">provisional</small>' in text
 
 

@@ -108,7 +108,7 @@ def _facts(taken: Mapping[str, Any], share: Share) -> list[Fact]:
         Fact(name="Measured on", value=day(taken["measured_at"]), more=f"shared on {day(share.shared_at)}"),
         Fact(name="Software", value=software),
         Fact(
-            name="Speed at that length",
+            name=f"Speed at {tokens(limit['context'])}" if headline(taken).measured else "Speed at that length",
             value=_pace(limit["at_limit"], taken["workload"]["sequences"]),
             more=_first(limit["at_limit"]),
         ),
