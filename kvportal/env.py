@@ -86,7 +86,8 @@ def email(url: str) -> dict[str, Any]:
         raise Refusal(
             "bad_setting",
             "EMAIL_URL is not the address of a mail server.",
-            "Write it as smtp+tls://user:password@host:587 or smtp+ssl://…:465, or leave it out to mail nothing.",
+            "Write it as smtp+tls://user:password@host:587, smtp+ssl://…:465 or, without encryption, smtp://host:25; "
+            "or leave it out to mail nothing.",
         )
     return {name: value for name, value in found.items() if name.startswith("EMAIL_") and value is not None}
 

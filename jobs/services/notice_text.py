@@ -22,6 +22,7 @@ class Told:
     subject: str
     lines: tuple[str, ...]
     url: str
+    profile_url: str
 
 
 def told_of(run: Run, before: Run | None) -> Told:
@@ -29,13 +30,19 @@ def told_of(run: Run, before: Run | None) -> Told:
     model, device = one_line(run.model_entry.name), one_line(_device(run))
     lines = [f"Profile: {one_line(run.profile.name)}", *_answer(run), *_before(before), *_error(run)]
     url = settings.PUBLIC_URL + reverse("run", args=[run.pk])
-    return Told(subject=f"{_verdict(run)} {model} on {device}"[:200], lines=tuple(lines), url=url)
+    profile_url = settings.PUBLIC_URL + reverse("profile", args=[run.profile_id])
+    subject = f"{_verdict(run)} {model} on {device}"[:200]
+    return Told(subject=subject, lines=tuple(lines), url=url, profile_url=profile_url)
 
 
 def mail_body(told: Told) -> str:
     account = settings.PUBLIC_URL + reverse("account")
-    end = f"You are told because you own this profile or asked for this run. Change it at {account}"
-    return "\n".join([told.subject, "", *told.lines, "", told.url, "", "--", end, ""])
+    end = (
+        "You are told because you own this profile or asked for this run.",
+        f"When its runs are told is chosen on the profile's page: {told.profile_url}#told",
+        f"Mails to you, of all profiles, are switched off at {account}",
+    )
+    return "\n".join([told.subject, "", *told.lines, "", told.url, "", "--", *end, ""])
 
 
 def webhook_message(told: Told, run: Run) -> dict[str, Any]:

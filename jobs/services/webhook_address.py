@@ -40,7 +40,7 @@ def webhook_target(address: str) -> Target:
         raise _refusal(f"A webhook’s port is {HTTPS_PORT}, or {LEAST_OTHER_PORT} to 65535.")
     target = Target(host=found["host"].strip("[]").rstrip(".").lower(), port=port, path=found["path"] or "/")
     if _is_number(target.host) and not is_public(target.host):
-        raise _refusal("A webhook’s address is a public one.")
+        raise _refusal("This address is not public: a webhook must lead to a public address.")
     return target
 
 

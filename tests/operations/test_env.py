@@ -36,6 +36,9 @@ def test_the_mail_server_is_read_from_one_address() -> None:
     assert found["EMAIL_HOST_USER"] == "kv@x.org" and found["EMAIL_HOST_PASSWORD"] == "p/w" and found["EMAIL_USE_TLS"]
     assert (found["EMAIL_HOST"], found["EMAIL_PORT"]) == ("mail.example.org", 587)
     assert email("") == {}
+    plain = email("smtp://mail.example.org:25")
+    assert (plain["EMAIL_HOST"], plain["EMAIL_PORT"]) == ("mail.example.org", 25)
+    assert not plain.get("EMAIL_USE_TLS") and not plain.get("EMAIL_USE_SSL")
 
 
 @pytest.mark.parametrize("given", ["mail.example.org", "smtp://", "https://mail.example.org", "smtp://x:port"])

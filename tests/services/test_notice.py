@@ -152,6 +152,9 @@ def test_a_mail_says_the_limit_what_it_was_before_and_where_to_read_on(owner: Us
     assert subject == f"Max context 8,192 for {profile.model_entry.name} on NVIDIA L4"
     assert "Before: 4,096 with quantized 4 bits (hqq)" in body and "The whole workload fits." in body
     assert f"https://kv.example.org/runs/{run.pk}/" in body and "Profile: Chats" in body
+    footer = body.partition("\n--\n")[2]
+    assert f"https://kv.example.org/profiles/{run.profile_id}/#told\n" in footer
+    assert "https://kv.example.org/account/\n" in footer
     assert Notice.objects.get(run=run).state == "sent"
 
 

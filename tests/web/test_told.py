@@ -49,7 +49,10 @@ def test_what_cannot_be_is_refused_with_a_sentence(signed_in: Client, profile: P
 
 @pytest.mark.parametrize(
     ("fails", "words"),
-    [("", "The test arrived: hooks.example.org answered 200 OK."), ("No.", "The test did not arrive. No.")],
+    [
+        ("", "Saved. The test arrived: hooks.example.org answered 200 OK."),
+        ("No.", "Saved. The test did not arrive. No."),
+    ],
 )
 def test_a_test_says_what_came_back(
     signed_in: Client, profile: Profile, monkeypatch: pytest.MonkeyPatch, fails: str, words: str
@@ -67,8 +70,17 @@ def test_a_test_says_what_came_back(
     assert tried == [HOOK] == [Profile.objects.get().webhook]
 
 
-def test_without_a_webhook_there_is_nothing_to_try(signed_in: Client, profile: Profile) -> None:
-    assert "no webhook to try" in post(signed_in, profile, "profile-notify-test")
+def test_without_a_webhook_there_is_nothing_to_try_and_the_choice_is_saved(signed_in: Client, profile: Profile) -> None:
+    page = post(signed_in, profile, "profile-notify-test")
+    assert "Saved. There is no webhook to try: give its address." in page
+    assert "Save and try the webhook" in page
+    assert Profile.objects.get().notify == "changed"
+
+
+def test_an_address_of_this_machine_is_refused_for_not_being_public(signed_in: Client, profile: Profile) -> None:
+    page = post(signed_in, profile, "profile-notify-test", webhook="https://127.0.0.1/hook")
+    assert "This address is not public: a webhook must lead to a public address." in page
+    assert "Saved." not in page and Profile.objects.get().notify == "never"
 
 
 def test_others_see_whether_and_how_it_is_told_and_change_nothing(
@@ -82,7 +94,7 @@ def test_others_see_whether_and_how_it_is_told_and_change_nothing(
     other.force_login(make_user("eve", Role.MEMBER), backend="django.contrib.auth.backends.ModelBackend")
     page = other.get(reverse("profile", args=[profile.pk])).content.decode()
     assert "Webhook: hooks.example.org" in page and "answered 500" in page
-    assert "Save and send a test" not in page and "se-cret" not in page
+    assert "Save and try the webhook" not in page and "se-cret" not in page
     for name in ("profile-notify", "profile-notify-test"):
         assert other.post(reverse(name, args=[profile.pk]), {"notify": "never"}).status_code == 403
         assert signed_in.post(reverse(name, args=[99999]), {"notify": "never"}).status_code == 404

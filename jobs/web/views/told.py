@@ -36,16 +36,16 @@ def notify_test(request: HttpRequest, pk: int) -> HttpResponse:
         return _back(pk)
     address = found.webhook or settings.WEBHOOK_URL
     if not address:
-        messages.error(request, "There is no webhook to try: give its address.")
+        messages.error(request, "Saved. There is no webhook to try: give its address.")
         return _back(pk)
     try:
         answer = webhook_try(user=signed_in(request), profile=found, address=address)
     except WebhookFailed as failure:
-        messages.error(request, f"The test did not arrive. {failure}")
+        messages.error(request, f"Saved. The test did not arrive. {failure}")
     except Refusal as refusal:
-        messages.error(request, said(refusal))
+        messages.error(request, f"Saved. {said(refusal)}")
     else:
-        messages.success(request, f"The test arrived: {webhook_host(address)} answered {answer}.")
+        messages.success(request, f"Saved. The test arrived: {webhook_host(address)} answered {answer}.")
     return _back(pk)
 
 
