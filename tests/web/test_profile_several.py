@@ -142,7 +142,7 @@ def test_without_a_script_the_estimate_says_how_many_runs_it_makes(asking: Clien
 def test_a_clone_says_where_it_comes_from_and_keeps_it(asking: Client) -> None:
     source = make_profile(name="The first", owner=make_user("bob"), question=demo.question().as_json())
     page = asking.get(NEW, {"from": source.pk}).content.decode()
-    assert re.search(r"Cloned from .*The first.* \(bob, .*\)\. Nothing is saved before you send it\.", page)
+    assert re.search(r"Cloned from .*The first.* \(asked by bob, .*\)\. Nothing is saved before you send it\.", page)
     refused = asking.post(NEW, LEAST | {"from": source.pk, "prompt_tokens": "0"}).content.decode()
     assert "Cloned from" in refused
     asking.post(NEW, LEAST | {"from": source.pk})
