@@ -27,6 +27,7 @@ from jobs.models import (
     RunState,
     Worker,
 )
+from jobs.models.worker import worker_name
 from jobs.procedure.events import Event as Told
 from jobs.procedure.events import EventKind
 from jobs.procedure.own_prompts import read_prompts
@@ -86,6 +87,7 @@ class Going:
     events: Iterator[Told]
 
 
+GPU_HOST = "rack-1"
 _going: dict[int, Going] = {}
 
 
@@ -241,10 +243,10 @@ def hub_entry() -> ModelEntry:
 
 
 def gpu(device: str, name: str, capacity_bytes: int) -> Worker:
-    known_workers = Worker.objects.filter(device=device)
+    known_workers = Worker.objects.filter(name=worker_name(device, GPU_HOST))
     return known_workers.first() or make_worker(
         device,
-        "rack-1",
+        GPU_HOST,
         device_name=name,
         capacity_bytes=capacity_bytes,
         versions=VERSIONS,
