@@ -106,9 +106,16 @@ def test_an_unfit_password_is_refused_beside_its_field(signed_in: Client, change
 
 
 def test_the_address_and_whether_to_be_told_are_kept(signed_in: Client, member: User) -> None:
-    signed_in.post(reverse("account-contact"), {"email": "ada@example.org"})
+    new = {"email": "ada@example.org"}
+    for password in ({}, {"password_now": "a guess"}):
+        page = signed_in.post(reverse("account-contact"), new | password).content.decode()
+        assert "This is not your password" in page
+        assert User.objects.get().email == ""
+    signed_in.post(reverse("account-contact"), new | {"password_now": "correct horse"})
     assert User.objects.get().email == "ada@example.org"
     assert Membership.objects.get().email_told is False
+    signed_in.post(reverse("account-contact"), new | {"email_told": "on"})
+    assert Membership.objects.get().email_told is True, "that needs no password"
     assert 'class="error"' in signed_in.post(reverse("account-contact"), {"email": "nowhere"}).content.decode()
 
 

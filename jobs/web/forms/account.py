@@ -58,10 +58,29 @@ class JoinForm(FirstAccountForm):
 
 
 class ContactForm(forms.Form):
+    """A forgotten password is mailed a link: the address changes with the password alone."""
+
     email = forms.EmailField(
         label="Address", max_length=254, required=False, widget=forms.EmailInput(attrs={"autocomplete": "email"})
     )
+    password_now = forms.CharField(
+        label="Your password, where the address changes",
+        strip=False,
+        required=False,
+        widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
+    )
     email_told = forms.BooleanField(label="Tell me by e-mail when my runs are done", required=False)
+
+    def __init__(self, user: User, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.user = user
+
+    def clean(self) -> dict[str, Any]:
+        given = super().clean() or self.cleaned_data
+        changes = "email" in given and given["email"] != self.user.email
+        if changes and not self.user.check_password(given.get("password_now") or ""):
+            self.add_error("password_now", "This is not your password: the address stays as it is.")
+        return given
 
 
 class ResetForm(forms.Form):

@@ -44,13 +44,13 @@ def password(request: HttpRequest) -> HttpResponse:
 
 
 @require_POST
+@sensitive_post_parameters("password_now")
 def contact(request: HttpRequest) -> HttpResponse:
-    form = ContactForm(request.POST)
+    user = signed_in(request)
+    form = ContactForm(user, request.POST)
     if not form.is_valid():
         return _page(request, contact=form)
-    contact_change(
-        user=signed_in(request), email=form.cleaned_data["email"], email_told=form.cleaned_data["email_told"]
-    )
+    contact_change(user=user, email=form.cleaned_data["email"], email_told=form.cleaned_data["email_told"])
     messages.success(request, "Saved.")
     return redirect("account")
 
@@ -88,7 +88,7 @@ def _page(
     context = {
         "nav": "account",
         "password": password or ChangePasswordForm(user),
-        "contact": contact or ContactForm(initial={"email": user.email, "email_told": told is not False}),
+        "contact": contact or ContactForm(user, initial={"email": user.email, "email_told": told is not False}),
         "role": role_of(user),
         "email_is_set": bool(settings.EMAIL_URL),
         "sessions": _sessions(user, str(request.session.session_key)),
