@@ -7,11 +7,10 @@ from typing import Any
 from django import forms
 
 from jobs.api.errors import Faults
-from jobs.asking.choices import STRATEGIES
+from jobs.asking.choices import FIRST_STRATEGIES, STRATEGIES
 from jobs.asking.fields import AmountField, SizeField
 from jobs.asking.question import QuestionForm
 from jobs.models import Worker
-from jobs.procedure.defaults import strategies_for
 from jobs.procedure.question import Question
 from jobs.selectors.worker import devices_for_form
 from jobs.sizing.refusal import Refusal
@@ -84,7 +83,7 @@ def asked_form(given: Mapping[str, Any]) -> AskedForm:
         sent["worker"] = worker.pk
     strategies = given.get("strategies")
     if strategies is None:
-        strategies = [str(strategy) for strategy in strategies_for(worker.kind if worker else "cpu")]
+        strategies = FIRST_STRATEGIES
     named = [_plain(name) for name in strategies]
     sent["strategies"] = [name for name in named if name in CHECKED]
     sent["more_strategies"] = ",".join(name for name in named if name not in CHECKED)

@@ -21,4 +21,5 @@ STRATEGIES = [
     ("quantized:quanto:2", "quantized 2 bits (quanto)", "As small as hqq’s 2 bits; expect worse answers."),
     ("quantized:fp8", "quantized (fp8)", "8-bit floats, on GPUs that have them."),
 ]
+# What an empty form ticks, and what a program asks for that names none.
 FIRST_STRATEGIES = ["quantized:hqq:8", "quantized:hqq:4", "quantized:quanto:4", "chunked:512"]

@@ -15,7 +15,7 @@ def _lines(checked: Checked) -> Iterator[str]:
         yield from _each(checked.reasons)
     if checked.in_doubt:
         yield "In doubt, probably unaffected:"
-        yield from (f"  {one.what}: {one.deployed} (measured: {one.measured})" for one in checked.in_doubt)
+        yield from (f"  {one.sentence}" for one in checked.in_doubt)
     if checked.not_told:
         yield f"Not told by the settings, and so not checked: {', '.join(checked.not_told)}."
 
@@ -23,4 +23,4 @@ def _lines(checked: Checked) -> Iterator[str]:
 def _each(reasons: tuple[Reason, ...]) -> Iterator[str]:
     for reason in reasons:
         verdict = str(reason.verdict).replace("_", " ")
-        yield f"  {verdict}: {reason.what}: {reason.deployed} (measured: {reason.measured})"
+        yield f"  {verdict}: {reason.sentence}"

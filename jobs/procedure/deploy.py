@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator
 
+from jobs.procedure.deploy_sentence import context_sentence, note_sentence, other_sentence, strategy_sentence
 from jobs.procedure.deploy_verdict import Checked, Measured, Reason, Verdict
 from jobs.procedure.deployed import Deployed
+from jobs.procedure.deployed_cache import DeployedCache
 from jobs.procedure.difference import Weight
 from jobs.procedure.freshness import (
     BACKENDS,
@@ -24,7 +26,7 @@ LEAST_HASH_CHARACTERS = 7
 def check_deploy(deployed: Deployed, measured: Measured | None) -> Checked:
     """measured: None for a profile without an answer."""
     if measured is None:
-        none = Reason(what="answer", deployed="a limit", measured="nothing", verdict=Verdict.NOT_COVERED)
+        none = _never("answer", "a limit", "nothing", "This profile has no answer yet.")
         return _checked(deployed, None, (none,), ())
     found = (*_asked(deployed, measured), *_limit(deployed, measured), *_revision(deployed, measured))
     libraries, in_doubt = _libraries(deployed, measured)
@@ -38,15 +40,19 @@ def _checked(
     verdicts = {reason.verdict for reason in reasons}
     verdict = next((one for one in (Verdict.NOT_COVERED, Verdict.STALE) if one in verdicts), Verdict.OK)
     strategy = _strategy(deployed)
-    limit = measured.limits.get(strategy) if measured else None
+    adopted = measured.adopted if measured else None
+    note = note_sentence(adopted, strategy)
     return Checked(
         verdict=verdict,
         reasons=reasons,
         in_doubt=in_doubt,
         not_told=_not_told(deployed, measured),
         strategy=strategy,
-        limit_context=limit,
-        message=_message(verdict, deployed, measured, reasons, limit),
+        limit_context=measured.bound(strategy) if measured else None,
+        by_strategy=measured.limits if measured else {},
+        adopted=adopted,
+        note=note,
+        message=" ".join(filter(None, (_message(verdict, deployed, measured, reasons), note))),
     )
 
 
@@ -67,17 +73,22 @@ def _asked(deployed: Deployed, measured: Measured) -> Iterator[Reason]:
 
 
 def _limit(deployed: Deployed, measured: Measured) -> Iterator[Reason]:
-    strategy, of = _strategy(deployed), "adopted: " if measured.adopted else ""
-    if strategy not in measured.limits:
-        yield _never("strategy", strategy, of + (", ".join(measured.limits) or "none"))
+    """What was measured bounds each strategy; what the team adopted, the adopted one alone."""
+    strategy = _strategy(deployed)
+    bound = measured.bound(strategy)
+    if strategy not in measured.limits and bound is None:
+        cache = deployed.cache or DeployedCache(label=strategy, strategy=Strategy())
+        sentence = strategy_sentence(cache, measured.limits)
+        yield _never("strategy", strategy, ", ".join(measured.limits) or "none", sentence)
         return
     if deployed.cache is not None:
         for what, (told, was) in deployed.cache.otherwise().items():
             yield _never(what, told, was)
-    context = measured.limits[strategy]
-    if context is None or deployed.max_context > context:
-        most = "nothing that fits" if context is None else f"{of}at most {tokens_text(context)}"
-        yield _never("max_context", tokens_text(deployed.max_context), most)
+    if bound is None or deployed.max_context > bound:
+        reached = measured.limits.get(strategy)
+        most = "nothing that fits" if reached is None else f"at most {tokens_text(reached)}"
+        sentence = context_sentence(deployed.max_context, strategy, measured)
+        yield _never("max_context", tokens_text(deployed.max_context), most, sentence)
 
 
 def _revision(deployed: Deployed, measured: Measured) -> Iterator[Reason]:
@@ -87,7 +98,7 @@ def _revision(deployed: Deployed, measured: Measured) -> Iterator[Reason]:
         return
     is_commit = len(told) >= LEAST_HASH_CHARACTERS and commit.startswith(told.lower())
     if not is_commit and told != (measured.revision or "main"):
-        yield Reason(what="revision", deployed=told, measured=commit or measured.revision, verdict=Verdict.STALE)
+        yield _reason("revision", told, commit or measured.revision, Verdict.STALE)
 
 
 def _libraries(deployed: Deployed, measured: Measured) -> tuple[tuple[Reason, ...], tuple[Reason, ...]]:
@@ -96,11 +107,8 @@ def _libraries(deployed: Deployed, measured: Measured) -> tuple[tuple[Reason, ..
     was = Basis(question=measured.question, versions=versions)
     now = Basis(question=measured.question, versions=versions | versions_in(deployed.versions))
     found = environment_differences(was, now, strategy=_strategy(deployed))
-    reasons = [
-        (one.weight, Reason(what=one.what, deployed=one.now, measured=one.was, verdict=Verdict.STALE)) for one in found
-    ]
-    stale = tuple(reason for weight, reason in reasons if weight is Weight.STALE)
-    return stale, tuple(reason for weight, reason in reasons if weight is Weight.DOUBT)
+    stale = tuple(_reason(one.what, one.now, one.was, Verdict.STALE) for one in found if one.weight is Weight.STALE)
+    return stale, tuple(_reason(one.what, one.now, one.was, None) for one in found if one.weight is Weight.DOUBT)
 
 
 def _not_told(deployed: Deployed, measured: Measured | None) -> tuple[str, ...]:
@@ -131,21 +139,28 @@ def _same_device(told: str, measured: Measured) -> bool:
     return " ".join(told.split()).casefold() in names
 
 
-def _never(what: str, deployed: str, measured: str) -> Reason:
-    return Reason(what=what, deployed=deployed, measured=measured, verdict=Verdict.NOT_COVERED)
+def _never(what: str, deployed: str, measured: str, sentence: str = "") -> Reason:
+    return _reason(what, deployed, measured, Verdict.NOT_COVERED, sentence)
 
 
-def _message(
-    verdict: Verdict, deployed: Deployed, measured: Measured | None, reasons: tuple[Reason, ...], limit: int | None
-) -> str:
-    if measured is None:
-        return "Not covered: this profile has no answer yet."
-    if verdict is Verdict.OK:
-        kind = "adopted" if measured.adopted else "measured"
-        doubted = " Its quality was not measured." if _strategy(deployed) in measured.provisional else ""
+def _reason(what: str, deployed: str, measured: str, verdict: Verdict | None, sentence: str = "") -> Reason:
+    return Reason(
+        what=what,
+        deployed=deployed,
+        measured=measured,
+        verdict=verdict,
+        sentence=sentence or other_sentence(what, deployed, measured),
+    )
+
+
+def _message(verdict: Verdict, deployed: Deployed, measured: Measured | None, reasons: tuple[Reason, ...]) -> str:
+    if verdict is Verdict.OK and measured is not None:
+        strategy = _strategy(deployed)
+        kind = "adopted" if measured.adopted and measured.adopted.strategy == strategy else "measured"
+        doubted = " Its quality was not measured." if strategy in measured.provisional else ""
         return (
             f"Ok: {tokens_text(deployed.max_context)} {with_strategy(_cache(deployed))} are within the "
-            f"{tokens_text(limit or 0)} {kind} on {measured.device_name}.{doubted}"
+            f"{tokens_text(measured.bound(strategy) or 0)} {kind} on {measured.device_name}.{doubted}"
         )
-    heading = "Not covered" if verdict is Verdict.NOT_COVERED else "Stale, measure again"
-    return f"{heading}: {'; '.join(reason.sentence for reason in reasons if reason.verdict is verdict)}."
+    heading = "Not covered." if verdict is Verdict.NOT_COVERED else "Stale, measure again."
+    return " ".join([heading, *(reason.sentence for reason in reasons if reason.verdict is verdict)])

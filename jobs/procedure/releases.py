@@ -14,8 +14,12 @@ class Step(IntEnum):
 
 
 def step_between(was: str, now: str) -> Step:
-    """`5.23.0` to `5.24.0` is MINOR, `0.2.8` to `0.2.8.post1` and `2.13.0` to `2.13.0+cu130` are PATCH."""
-    if was == now:
+    """`5.23.0` to `5.24.0` is MINOR, `0.2.8` to `0.2.8.post1` and `2.13.0+cpu` to `2.13.0+cu130` are PATCH.
+
+    A local label (PEP 440, `+cu130`) is compared where both have one: `2.13.0` to `2.13.0+cu130` is SAME.
+    """
+    (public_was, *label_was), (public_now, *label_now) = was.split("+", 1), now.split("+", 1)
+    if was == now or (public_was == public_now and not (label_was and label_now)):
         return Step.SAME
     before, after = NUMBERS.match(was), NUMBERS.match(now)
     if before is None or after is None or _is_unfinished(was) or _is_unfinished(now):

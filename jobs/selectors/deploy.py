@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from jobs.models import Profile, Run
-from jobs.procedure.deploy_verdict import Measured
+from jobs.procedure.deploy_verdict import Adopted, Measured
 from jobs.sizing.refusal import Refusal
 
 MOST_NAMED = 5
@@ -32,24 +32,29 @@ def profile_named(text: str) -> Profile:
 
 
 def measured_of(profile: Profile) -> Measured | None:
-    """The adopted limit where there is one, else the current answer's; None without either."""
+    """By the run whose limit was adopted where one was, else by the current answer; None without either."""
     adoption = profile.adoption
     run = adoption.run if adoption else profile.answer_run
     limit = run.stages.get("limit") if run else None
     if run is None or not limit:
         return None
     by_strategy: Mapping[str, Any] = limit["by_strategy"]
-    contexts = {strategy: found.get("context") for strategy, found in by_strategy.items()}
     return Measured(
         model=tuple(dict.fromkeys((run.model_entry.name, str(run.question["model"])))),
         revision=run.model_entry.revision,
         question=run.question,
         environment=run.environment,
         device_name=_device_name(run),
-        limits={adoption.strategy: adoption.context} if adoption else contexts,
+        limits=limits_of(run.stages),
         provisional=frozenset(strategy for strategy, found in by_strategy.items() if found.get("provisional")),
-        adopted=adoption is not None,
+        adopted=Adopted(strategy=adoption.strategy, context=adoption.context) if adoption else None,
     )
+
+
+def limits_of(stages: Mapping[str, Any]) -> dict[str, int | None]:
+    """Tokens that each strategy of a run reached, by its name; None where nothing fits."""
+    found = (stages.get("limit") or {}).get("by_strategy") or {}
+    return {strategy: one.get("context") for strategy, one in found.items()}
 
 
 def _device_name(run: Run) -> str:

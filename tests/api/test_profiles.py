@@ -7,6 +7,7 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
+from jobs.asking.question import first_question
 from jobs.models import EntryState, ModelEntry, Profile, Purpose, Run, Tag, Worker
 from tests.api.conftest import Program
 from tests.browser import demo
@@ -24,7 +25,8 @@ def test_three_fields_are_enough(program: Program, asking: int) -> None:
     assert (told["run"], told["state"], told["owner"]) == (run.pk, "queued", "ada")
     assert run.submitted_by == program.user
     assert run.question["typical_prompt_tokens"] == 1024
-    assert run.question["strategies"][:2] == ["static", "quantized:hqq:8"]
+    assert run.question["strategies"] == first_question()["strategies"]
+    assert run.question["strategies"] == ["quantized:hqq:8", "quantized:hqq:4", "quantized:quanto:4", "chunked:512"]
     assert (told["answer"], told["adopted"], told["freshness"], told["differences"]) == (None, None, None, [])
     assert told["worker"]["id"] == asking
 
@@ -136,7 +138,7 @@ def test_the_device_stands_for_the_worker_that_has_it(program: Program, asking: 
     make_worker("cuda:0", "gpu", device_name="NVIDIA L4", capacity_bytes=2**34)
     answer = program.post("profiles/", LEAST | {"device": "NVIDIA L4"})
     assert answer.json()["worker"]["name"] == "gpu:cuda:0"
-    assert "offloaded" in answer.json()["question"]["strategies"]
+    assert answer.json()["question"]["strategies"] == first_question()["strategies"]
 
 
 def test_profiles_come_a_page_at_a_time(program: Program) -> None:
@@ -222,9 +224,11 @@ def test_the_limit_is_the_current_answer(program: Program, answered: int) -> Non
     told = program.get(f"profiles/{run.profile_id}/limit/").json()
     assert (told["profile"], told["run"]) == (run.profile_id, answered)
     assert told["limit"] == run.stages["limit"]
+    assert told["by_strategy"] == {name: one["context"] for name, one in told["limit"]["by_strategy"].items()}
+    assert told["by_strategy"][told["limit"]["strategy"]] == told["limit"]["context"] and len(told["by_strategy"]) > 1
     assert told["adopted"] is None
     none = program.get(f"profiles/{make_profile().pk}/limit/").json()
-    assert (none["run"], none["limit"], none["freshness"]) == (None, None, None)
+    assert (none["run"], none["limit"], none["by_strategy"], none["freshness"]) == (None, None, {}, None)
 
 
 def test_a_browser_that_is_signed_in_may_look_and_do_nothing(client: Client, program: Program, asking: int) -> None:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jobs.procedure.deploy import check_deploy
-from jobs.procedure.deploy_verdict import EXIT_CODES, Checked, Measured, Verdict
+from jobs.procedure.deploy_verdict import EXIT_CODES, Adopted, Checked, Measured, Verdict
 from jobs.procedure.deployed import read_deployed
 from jobs.procedure.snippet import generate_settings
 from jobs.sizing.refusal import Refusal
@@ -91,7 +91,7 @@ def test_beyond_what_was_measured_or_never_measured_is_not_covered(changes: dict
     checked = check(**changes)
     assert checked.verdict is Verdict.NOT_COVERED
     assert checked.reasons[0].what == what
-    assert checked.message.startswith(f"Not covered: {what}: ")
+    assert checked.message == " ".join(["Not covered.", *(reason.sentence for reason in checked.reasons)])
 
 
 @pytest.mark.parametrize(
@@ -148,11 +148,106 @@ def test_without_an_answer_nothing_is_covered() -> None:
     assert (check(None).verdict, check(None).limit_context) == (Verdict.NOT_COVERED, None)
 
 
-def test_what_the_team_adopted_is_what_may_be_deployed() -> None:
-    adopted = replace(MEASURED, limits={"default": 2048}, adopted=True)
-    assert check(adopted, max_context=2048).verdict is Verdict.OK
-    assert check(adopted).reasons[0].measured == "adopted: at most 2,048 tokens"
-    assert check(adopted, strategy="quantized:hqq:4").reasons[0].what == "strategy"
+QUANTO = "quantized:quanto:4"
+TEAM = replace(
+    MEASURED, limits={"default": 800, QUANTO: 1056, "static": None}, adopted=Adopted(strategy=QUANTO, context=1000)
+)
+TEAM_NOTE = "The team adopted quantized 4 bits (quanto) up to 1,000 tokens."
+
+
+def test_another_strategy_than_the_adopted_is_covered_up_to_what_was_measured_with_it() -> None:
+    checked = check(TEAM, max_context=700)
+    assert (checked.verdict, checked.reasons, checked.limit_context) == (Verdict.OK, (), 800)
+    assert checked.note == TEAM_NOTE
+    within = "Ok: 700 tokens with the normal cache are within the 800 tokens measured on NVIDIA L4."
+    assert checked.message == f"{within} {TEAM_NOTE}"
+    assert check(TEAM, max_context=800).verdict is Verdict.OK
+    over = check(TEAM, max_context=801)
+    assert (over.verdict, over.limit_context) == (Verdict.NOT_COVERED, 800)
+    more = "801 tokens with the normal cache are more than the 800 that were measured."
+    assert over.message == f"Not covered. {more} {TEAM_NOTE}"
+    assert check(TEAM, max_context=700, sequences=5).reasons[0].what == "sequences"
+
+
+def test_the_adopted_strategy_is_covered_up_to_what_the_team_adopted() -> None:
+    checked = check(TEAM, strategy=QUANTO, max_context=1000)
+    assert (checked.verdict, checked.note, checked.limit_context) == (Verdict.OK, "", 1000)
+    assert "within the 1,000 tokens adopted on NVIDIA L4." in checked.message
+    over = check(TEAM, strategy=QUANTO, max_context=1056)
+    assert over.verdict is Verdict.NOT_COVERED
+    assert over.message == (
+        "Not covered. The team adopted at most 1,000 tokens with quantized 4 bits (quanto); 1,056 was measured."
+    )
+    assert over.reasons[0].as_json() == {
+        "what": "max_context",
+        "deployed": "1,056 tokens",
+        "measured": "at most 1,056 tokens",
+        "verdict": "not_covered",
+        "sentence": "The team adopted at most 1,000 tokens with quantized 4 bits (quanto); 1,056 was measured.",
+    }
+    assert check(TEAM, strategy=QUANTO, max_context=1057).reasons[0].sentence == (
+        "1,057 tokens with quantized 4 bits (quanto) are more than the 1,056 that were measured. "
+        "The team adopted at most 1,000."
+    )
+
+
+def test_a_strategy_that_never_was_measured_is_said_to_be_so_by_its_name_on_pages() -> None:
+    (reason,) = check(TEAM, strategy="offloaded", max_context=8).reasons
+    assert (reason.deployed, reason.measured) == ("offloaded", f"default, {QUANTO}, static")
+    assert reason.sentence == (
+        "Nothing was measured with offloaded to CPU. "
+        "Strategies that were: the normal cache; quantized 4 bits (quanto); static."
+    )
+    assert check(TEAM, strategy="static", max_context=8).reasons[0].sentence == (
+        "No context that was measured fits with static."
+    )
+
+
+def test_json_has_each_strategys_limit_and_what_was_adopted() -> None:
+    answer = check(TEAM, max_context=700).as_json()
+    assert answer["limit"] == {"strategy": "default", "context": 800}
+    assert answer["by_strategy"] == {"default": 800, QUANTO: 1056, "static": None}
+    assert (answer["adopted"], answer["note"]) == ({"strategy": QUANTO, "context": 1000}, TEAM_NOTE)
+    assert (check(max_context=700).as_json()["adopted"], check(max_context=700).note) == (None, "")
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"model": "org/other"}, "The model org/other was not measured in this profile; org/small was."),
+        ({"dtype": "float16"}, "The precision is to be float16; bfloat16 was measured."),
+        ({"weights": "bnb4"}, "The weights are to be 4 bits (bitsandbytes); they were measured as stored."),
+        ({"sequences": 5}, "5 sequences are to run at once; at most 4 were measured."),
+        ({"versions": {"transformers": "5.25.0"}}, "transformers is to be 5.25.0; 5.24.0 was measured."),
+    ],
+)
+def test_a_reason_is_a_whole_sentence(changes: dict[str, Any], sentence: str) -> None:
+    assert [reason.sentence for reason in check(**changes).reasons] == [sentence]
+
+
+def test_what_is_in_doubt_has_a_weight_and_no_verdict() -> None:
+    (doubt,) = check(versions={"driver": "575.0"}).as_json()["in_doubt"]
+    assert doubt == {
+        "what": "driver",
+        "deployed": "575.0",
+        "measured": "570.1",
+        "weight": "doubt",
+        "sentence": "driver is to be 575.0; 570.1 was measured.",
+    }
+
+
+@pytest.mark.parametrize(
+    ("measured", "deployed", "doubted"),
+    [
+        ("2.13.0+cpu", "2.13.0", False),
+        ("2.13.0", "2.13.0+cu126", False),
+        ("2.13.0+cpu", "2.13.0+cu126", True),
+        ("2.13.0+cpu", "2.13.1", True),
+    ],
+)
+def test_a_builds_local_label_counts_where_both_have_one(measured: str, deployed: str, doubted: bool) -> None:
+    was = replace(MEASURED, environment={**MEASURED.environment, "torch": measured})
+    assert bool(check(was, versions={"torch": deployed}).in_doubt) is doubted
 
 
 def test_what_is_left_open_is_said() -> None:

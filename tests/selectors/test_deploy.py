@@ -9,6 +9,7 @@ import pytest
 from django.core.management import load_command_class
 
 from jobs.models import Adoption, Profile, Run
+from jobs.procedure.deploy_verdict import Adopted
 from jobs.selectors.deploy import measured_of, profile_named
 from jobs.sizing.refusal import Refusal
 from manage import arguments
@@ -40,7 +41,7 @@ def test_the_answer_is_every_strategys_limit(profile: Profile) -> None:
     measured = measured_of(profile)
     assert measured is not None
     assert measured.limits == {"default": 4096, "static": None}
-    assert (measured.device_name, measured.provisional, measured.adopted) == ("NVIDIA L4", {"static"}, False)
+    assert (measured.device_name, measured.provisional, measured.adopted) == ("NVIDIA L4", {"static"}, None)
     assert measured.model == ("org/known", profile.question["model"])
 
 
@@ -50,7 +51,8 @@ def test_an_adopted_limit_goes_before_it_with_its_own_runs_environment(profile: 
     profile.save()
     measured = measured_of(profile_named("chat"))
     assert measured is not None
-    assert (measured.limits, measured.adopted) == ({"default": 2048}, True)
+    assert measured.limits == {"default": 4096, "static": None}
+    assert (measured.adopted, measured.bound("default")) == (Adopted(strategy="default", context=2048), 2048)
     assert measured.environment == {"transformers": "5.23.0"}
 
 

@@ -4,6 +4,7 @@ from rest_framework import serializers
 
 from jobs.api.serializers.fields import Strict, Whatever
 from jobs.procedure.deploy_verdict import Verdict
+from jobs.procedure.difference import Weight
 
 
 class DeployAsked(Strict):
@@ -27,23 +28,41 @@ class DeployAsked(Strict):
     versions = serializers.DictField(required=False, allow_null=True, help_text="transformers, torch, hqq, …")
 
 
-class Reason(serializers.Serializer):
+class Compared(serializers.Serializer):
     what = serializers.CharField()
     deployed = serializers.CharField()
     measured = serializers.CharField()
+    sentence = serializers.CharField(help_text="the same for people")
+
+
+class Reason(Compared):
     verdict = serializers.ChoiceField(choices=list(Verdict))
+
+
+class Doubt(Compared):
+    weight = serializers.ChoiceField(choices=[Weight.DOUBT])
 
 
 class CoveredBy(serializers.Serializer):
     strategy = serializers.CharField()
-    context = serializers.IntegerField(allow_null=True)
+    context = serializers.IntegerField(allow_null=True, help_text="tokens that may be deployed with it")
+
+
+class Bound(serializers.Serializer):
+    strategy = serializers.CharField()
+    context = serializers.IntegerField()
 
 
 class Checked(serializers.Serializer):
     profile = serializers.IntegerField()
     verdict = serializers.ChoiceField(choices=list(Verdict))
     message = serializers.CharField()
+    note = serializers.CharField(allow_blank=True, help_text="that the team adopted another strategy")
     reasons = Reason(many=True)
-    in_doubt = Reason(many=True, help_text="differences that probably change nothing")
+    in_doubt = Doubt(many=True, help_text="differences that probably change nothing")
     not_told = serializers.ListField(child=serializers.CharField(), help_text="left open, and so not checked")
     limit = CoveredBy()
+    by_strategy = serializers.DictField(
+        child=serializers.IntegerField(allow_null=True), help_text="tokens that each strategy measured reached"
+    )
+    adopted = Bound(allow_null=True, help_text="bounds its own strategy alone")

@@ -4,6 +4,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from jobs.api.serializers.fields import NumberOrText, Size, Strict, Whatever
+from jobs.asking.choices import FIRST_STRATEGIES
 from jobs.models import Freshness, Profile, RunState
 
 MOST_NAMES = 12
@@ -86,7 +87,7 @@ class ProfilePage(serializers.Serializer):
 
 
 class ProfileAsked(Strict):
-    """The flags of `manage.py profile`; what is left out, or null, is as there. Held to the page's form."""
+    """The flags of `manage.py profile`; what is left out, or null, is as in the page's form, which it is held to."""
 
     model = serializers.CharField(max_length=300, help_text="a built-in architecture, a folder, or org/name[@revision]")
     prompt = serializers.IntegerField(help_text="tokens of the longest prompt")
@@ -111,7 +112,7 @@ class ProfileAsked(Strict):
         max_length=MOST_NAMES,
         required=False,
         allow_null=True,
-        help_text="to try beside the normal cache; default: as manage.py profile",
+        help_text=f"to try beside the normal cache; default: {', '.join(FIRST_STRATEGIES)}, as the form ticks",
     )
     compare_anyway = serializers.BooleanField(required=False, help_text="try them though the normal cache fits")
     depth = serializers.CharField(required=False, allow_null=True, help_text="quick or full")
@@ -130,6 +131,10 @@ class Limit(serializers.Serializer):
     run = serializers.IntegerField(allow_null=True, help_text="whose answer it is; null: there is none yet")
     answered_at = serializers.DateTimeField(allow_null=True)
     limit = Whatever(allow_null=True, help_text="the run's limit stage: context, strategy, by_strategy, settings, …")
+    by_strategy = serializers.DictField(
+        child=serializers.IntegerField(allow_null=True),
+        help_text="tokens that each strategy measured reached; null: nothing fits with it",
+    )
     adopted = Adopted(allow_null=True, help_text="the limit that the team decided to deploy")
     freshness = serializers.ChoiceField(choices=FRESHNESS, allow_null=True)
     differences = Difference(many=True)

@@ -19,6 +19,7 @@ from jobs.api.serializers.run import RunTold
 from jobs.api.views.run import told as run_told
 from jobs.asking.waiting import entry_read
 from jobs.models import Profile, Run
+from jobs.selectors.deploy import limits_of
 from jobs.selectors.model_entry import record_of
 from jobs.selectors.permission import Act
 from jobs.selectors.profile_told import profile_told, profiles_narrowed, profiles_told
@@ -90,6 +91,7 @@ class ProfileLimit(APIView):
             "run": run and run.pk,
             "answered_at": run and run.finished_at,
             "limit": run and run.stages.get("limit"),
+            "by_strategy": limits_of(run.stages) if run else {},
             "adopted": profile.adoption,
             "freshness": profile.freshness or None,
             "differences": profile.differences,
