@@ -8,7 +8,7 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from jobs.asking.question import first_question
-from jobs.models import EntryState, ModelEntry, Profile, Purpose, Run, Tag, Worker
+from jobs.models import Adoption, EntryState, ModelEntry, Profile, Purpose, Run, Tag, Worker
 from tests.api.conftest import Program
 from tests.browser import demo
 from tests.factories import make_profile, make_run, make_worker
@@ -229,6 +229,30 @@ def test_the_limit_is_the_current_answer(program: Program, answered: int) -> Non
     assert told["adopted"] is None
     none = program.get(f"profiles/{make_profile().pk}/limit/").json()
     assert (none["run"], none["limit"], none["by_strategy"], none["freshness"]) == (None, None, {}, None)
+
+
+def test_a_check_tells_the_limit_of_the_strategy_named_though_another_was_adopted(
+    program: Program, answered: int
+) -> None:
+    run = Run.objects.get(pk=answered)
+    by_strategy = run.stages["limit"]["by_strategy"]
+    adopted, *others = [name for name, one in by_strategy.items() if one["context"]]
+    limit = by_strategy[others[0]]["context"]
+    adoption = Adoption.objects.create(profile=run.profile, run=run, context=64, strategy=adopted)
+    Profile.objects.update(adoption=adoption)
+    asked = {"model": run.model_entry.name, "max_context": limit, "strategy": others[0]}
+    told = program.post(f"profiles/{run.profile_id}/check/", asked).json()
+    assert (told["verdict"], told["limit"]) == ("ok", {"strategy": others[0], "context": limit})
+    assert told["adopted"] == {"strategy": adopted, "context": 64}
+    assert told["by_strategy"][adopted] == by_strategy[adopted]["context"]
+    assert told["note"].endswith(" up to 64 tokens.")
+    over = program.post(f"profiles/{run.profile_id}/check/", asked | {"max_context": 65, "strategy": adopted}).json()
+    assert (over["verdict"], over["note"], [one["what"] for one in over["reasons"]]) == (
+        "not_covered",
+        "",
+        ["max_context"],
+    )
+    assert over["reasons"][0]["sentence"].startswith("The team adopted at most 64 tokens with ")
 
 
 def test_a_browser_that_is_signed_in_may_look_and_do_nothing(client: Client, program: Program, asking: int) -> None:
