@@ -35,9 +35,7 @@ def take_away(run: Run) -> TakeAway:
 def picture_line(run: Run) -> str:
     """“SmolLM2-135M · AMD EPYC 9454P · 1 Dec 2026 · run 12”."""
     at = run.finished_at or run.started_at or run.queued_at
-    return " · ".join(
-        (run.model_entry.name, device_name(run, run.profile), f"{at.day} {at:%b %Y}", f"run {run.pk}")
-    )
+    return " · ".join((run.model_entry.name, device_name(run, run.profile), f"{at.day} {at:%b %Y}", f"run {run.pk}"))
 
 
 def _beside(run: Run, longest_prompt: int) -> tuple[str, ...]:
