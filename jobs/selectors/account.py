@@ -1,6 +1,5 @@
 """Who is signed in."""
 
-import hashlib
 from importlib import import_module
 from types import SimpleNamespace
 from typing import cast
@@ -11,6 +10,7 @@ from django.contrib.auth.models import AnonymousUser, User
 from django.http import HttpRequest
 
 from jobs.models import SetupLink
+from jobs.selectors.token import token_hash
 
 
 def account_exists() -> bool:
@@ -19,7 +19,7 @@ def account_exists() -> bool:
 
 def setup_link_open(token: str) -> bool:
     """Whether the link's token would still make the first account."""
-    digest = hashlib.sha256(token.encode()).hexdigest()
+    digest = token_hash(token)
     return not account_exists() and SetupLink.objects.filter(token_sha256=digest, used_at=None).exists()
 
 

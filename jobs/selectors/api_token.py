@@ -1,16 +1,15 @@
 """Tokens that programs sign in with."""
 
-import hashlib
-
 from django.contrib.auth.models import User
 from django.db.models import F, QuerySet
 
 from jobs.models import ApiToken
+from jobs.selectors.token import token_hash
 
 
 def api_token_find(text: str) -> ApiToken | None:
     """The token that is good as of now, with its user and their role: neither revoked nor of an account that ended."""
-    digest = hashlib.sha256(text.encode()).hexdigest()
+    digest = token_hash(text)
     good = ApiToken.objects.filter(revoked_at=None, user__is_active=True)
     return good.select_related("user__membership").filter(token_sha256=digest).first()
 

@@ -1,12 +1,11 @@
 """Invitations that still hold."""
 
-import hashlib
-
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from jobs.models import Invitation
 from jobs.selectors.team import administrators
+from jobs.selectors.token import token_hash
 
 
 def still_open() -> Q:
@@ -21,7 +20,7 @@ def invitations_open() -> QuerySet[Invitation]:
 
 def invitation_of(token: str) -> Invitation | None:
     """None for a token that is unknown, used, revoked or expired."""
-    digest = hashlib.sha256(token.encode(errors="replace")).hexdigest()
+    digest = token_hash(token)
     return invitations_open().filter(token_sha256=digest).first()
 
 

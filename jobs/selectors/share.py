@@ -1,11 +1,10 @@
 """Shared answers: the one that a link opens, and the lists of them."""
 
-import hashlib
-
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from jobs.models import Run, Share
+from jobs.selectors.token import token_hash
 
 HEAVY = ("snapshot", *(f"run__{name}" for name in ("stages", "question", "environment", "device", "error")))
 
@@ -22,7 +21,7 @@ def share_is_open(token: str) -> bool:
 
 
 def _open(token: str) -> QuerySet[Share]:
-    digest = hashlib.sha256(token.encode()).hexdigest()
+    digest = token_hash(token)
     lasting = Q(expires_at=None) | Q(expires_at__gt=timezone.now())
     return Share.objects.filter(lasting, token_sha256=digest, revoked_at=None)
 

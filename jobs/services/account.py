@@ -1,6 +1,5 @@
 """The first account, made through a one-time link."""
 
-import hashlib
 import secrets
 
 from django.contrib.auth.models import User
@@ -10,11 +9,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from jobs.models import Membership, Role, SetupLink
+from jobs.selectors.token import token_hash
 from jobs.sizing.refusal import Refusal
-
-
-def token_hash(token: str) -> str:
-    return hashlib.sha256(token.encode()).hexdigest()
 
 
 @transaction.atomic

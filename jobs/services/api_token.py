@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from jobs.models import ApiToken, Role, TokenScope
 from jobs.selectors.permission import role_of
-from jobs.services.account import token_hash
+from jobs.selectors.token import token_hash
 from jobs.services.deed import PROGRAM, What, deed_record
 from jobs.sizing.refusal import Refusal
 

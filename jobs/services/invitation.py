@@ -9,7 +9,8 @@ from django.utils import timezone
 
 from jobs.models import Invitation, Membership, Role
 from jobs.selectors.invitation import invitation_of, still_open
-from jobs.services.account import refuse_unfit, token_hash
+from jobs.selectors.token import token_hash
+from jobs.services.account import refuse_unfit
 from jobs.services.deed import What, deed_record
 from jobs.services.flags import flags_set
 from jobs.sizing.refusal import Refusal

@@ -13,7 +13,7 @@ from jobs.exports.share_snapshot import share_snapshot
 from jobs.models import Run, Share
 from jobs.procedure.events import EventKind
 from jobs.selectors.run import measurements_of
-from jobs.services.account import token_hash
+from jobs.selectors.token import token_hash
 from jobs.services.deed import What, deed_record
 from jobs.sizing.model_spec import ModelKind
 from jobs.sizing.refusal import Refusal

@@ -7,7 +7,7 @@ from django.utils import timezone
 from jobs.models import Deed, Invitation, Role
 from jobs.selectors.invitation import invitation_of, invitations_open
 from jobs.selectors.permission import role_of
-from jobs.services.account import token_hash
+from jobs.selectors.token import token_hash
 from jobs.services.invitation import account_join, invitation_make, invitation_revoke
 from jobs.services.team import account_end, role_change
 from jobs.sizing.refusal import Refusal
