@@ -10,8 +10,7 @@ import plotly.graph_objects as go
 from jobs.charts.layout import axis, figure
 from jobs.charts.levels import level
 from jobs.charts.marks import marks_for, meta
-from jobs.sizing.refusal import Refusal
-from jobs.sizing.strategy import Strategy
+from jobs.sizing.strategy import strategy_label
 
 MOST_NAMED_CHARACTERS = 44
 MOST_DATES = 5
@@ -138,7 +137,4 @@ def _short(changed: Sequence[str]) -> str:
 
 
 def _label(strategy: str) -> str:
-    try:
-        return Strategy.parse(strategy).label if strategy else "nothing fits"
-    except Refusal:  # of an earlier release
-        return strategy
+    return strategy_label(strategy) if strategy else "nothing fits"

@@ -6,9 +6,8 @@ from typing import Any
 from jobs.procedure.difference import Difference, Weight
 from jobs.procedure.quality_text import kl_text
 from jobs.procedure.words import bytes_text, percent_text, seconds_text, speed_text, tokens_text
-from jobs.sizing.refusal import Refusal
 from jobs.sizing.stored import AS_STORED, PACKED_WORDS
-from jobs.sizing.strategy import Strategy
+from jobs.sizing.strategy import strategy_label
 
 Words = Callable[[Any], str]
 NO_BOUND = "none"
@@ -54,14 +53,7 @@ def _prompts(sha256: str | None) -> str:
 
 
 def _strategies(names: list[str]) -> str:
-    return ", ".join(map(_strategy, names)) or "none"
-
-
-def _strategy(name: str) -> str:
-    try:
-        return Strategy.parse(name).label
-    except Refusal:  # of another release
-        return name
+    return ", ".join(map(strategy_label, names)) or "none"
 
 
 def _weights(name: str) -> str:

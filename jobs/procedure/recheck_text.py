@@ -8,7 +8,7 @@ from jobs.procedure.recheck import Recheck
 from jobs.procedure.recheck_rows import Figure, Row
 from jobs.procedure.words import bytes_text, seconds_text, speed_text, tokens_text, with_strategy
 from jobs.sizing.refusal import Refusal
-from jobs.sizing.strategy import Strategy
+from jobs.sizing.strategy import Strategy, strategy_label
 
 UNKNOWN_CAUSE = "although nothing that it rests on is known to have changed"
 BUSY = "What else this CPU did may be why speeds differ"
@@ -63,7 +63,7 @@ def _told(beyond: Sequence[Row]) -> str:
         return _moved(by[Figure.CONTEXT])
     if Figure.STRATEGY in by:
         row = by[Figure.STRATEGY]
-        return f"The recommended strategy changed from {_label(row.before)} to {_label(row.now)}"
+        return f"The recommended strategy changed from {strategy_label(row.before)} to {strategy_label(row.now)}"
     return _figures(beyond)
 
 
@@ -90,13 +90,6 @@ def _figures(beyond: Sequence[Row]) -> str:
 
 def _went(row: Row) -> str:
     return "rose" if row.now > row.before else "fell"
-
-
-def _label(name: str) -> str:
-    try:
-        return Strategy.parse(name).label
-    except Refusal:  # of another release
-        return name
 
 
 def _with(name: str) -> str:

@@ -20,10 +20,13 @@ class Act(StrEnum):
 
 
 def role_of(user: User | AnonymousUser) -> Role | None:
-    """None for nobody. An account without a membership was made by hand: it may look, or administer where it is a
-    superuser."""
-    if not isinstance(user, User) or not user.is_active:
-        return None
+    """None for nobody."""
+    return role_kept(user) if isinstance(user, User) and user.is_active else None
+
+
+def role_kept(user: User) -> Role:
+    """Also of an ended account: what it would be again. One without a membership was made by hand: it may look, or
+    administer where it is a superuser."""
     if user.is_superuser:
         return Role.ADMIN
     try:

@@ -11,7 +11,7 @@ from jobs.models import Adoption, Profile, Run
 from jobs.services.deed import What, deed_record
 from jobs.services.run import refuse_archived
 from jobs.sizing.refusal import Refusal
-from jobs.sizing.strategy import Strategy
+from jobs.sizing.strategy import strategy_label
 
 MOST_REASON_CHARACTERS = 500
 
@@ -63,7 +63,7 @@ def limits_of(stages: Mapping[str, Any]) -> dict[str, int]:
 
 def adopted_text(adoption: Adoption) -> str:
     """“2,048 tokens, quantized 4 bits (hqq)”."""
-    return f"{adoption.context:,} tokens, {_label(adoption.strategy)}"
+    return f"{adoption.context:,} tokens, {strategy_label(adoption.strategy)}"
 
 
 def _withdraw(profile: Profile) -> None:
@@ -82,7 +82,7 @@ def _refuse_context(context: int, strategy: str, limits: Mapping[str, int]) -> N
     if context > limit:
         raise Refusal(
             "above_limit",
-            f"{context:,} tokens are more than the {limit:,} that ran with {_label(strategy)}.",
+            f"{context:,} tokens are more than the {limit:,} that ran with {strategy_label(strategy)}.",
             "Adopt that or less.",
         )
 
@@ -95,10 +95,3 @@ def _refuse_reason(reason: str, *, needed: bool) -> None:
     if len(reason) > MOST_REASON_CHARACTERS:
         most = MOST_REASON_CHARACTERS
         raise Refusal("bad_reason", f"The reason has more than {most} characters.", "Write a shorter one.")
-
-
-def _label(strategy: str) -> str:
-    try:
-        return Strategy.parse(strategy).label
-    except Refusal:  # of an earlier release
-        return strategy

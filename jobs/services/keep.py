@@ -42,6 +42,7 @@ def run_keep(
         record_keep(entry=entry, record=record)
     worker = Worker.objects.filter(name=worker_name(question.device)).first()
     profile = Profile.objects.create(name=name, model_entry=entry, question=question.as_json(), worker=worker)
+    kept = presentable(stages)
     run = Run.objects.create(
         profile=profile,
         model_entry=entry,
@@ -53,8 +54,8 @@ def run_keep(
         device=presentable(device),
         environment=presentable(environment),
         config_hash=record.config_hash if record else "",
-        stages=presentable(stages),
-        **(answer_columns(presentable(stages["limit"])) if stages.get("limit") else {}),
+        stages=kept,
+        **(answer_columns(kept["limit"]) if kept.get("limit") else {}),
     )
     Profile.objects.filter(pk=profile.pk).update(latest_run=run)
     told = [

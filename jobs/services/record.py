@@ -53,5 +53,6 @@ def measurement_keep(*, run_id: int, data: Mapping[str, Any]) -> None:
 
 def _stage_keep(run_id: int, stage: str, result: Any) -> None:
     run = Run.objects.only("stages").get(pk=run_id)
-    columns = answer_columns(presentable(result)) if stage == LIMIT_STAGE else {}
-    Run.objects.filter(pk=run_id).update(stages=run.stages | {stage: presentable(result)}, **columns)
+    kept = presentable(result)
+    columns = answer_columns(kept) if stage == LIMIT_STAGE else {}
+    Run.objects.filter(pk=run_id).update(stages=run.stages | {stage: kept}, **columns)

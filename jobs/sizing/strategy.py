@@ -108,6 +108,14 @@ class Strategy:
 BASELINE = Strategy()
 
 
+def strategy_label(name: str) -> str:
+    """The page's word for a strategy; a name from another release is shown as it is."""
+    try:
+        return Strategy.parse(name).label
+    except Refusal:
+        return name
+
+
 def _quantized(text: str, rest: list[str]) -> tuple[str, int | None]:
     backend = rest[0] if rest else ""
     if backend not in QUANTIZED_BITS:

@@ -3,8 +3,6 @@
 import re
 from datetime import datetime
 
-from jobs.sizing.refusal import Refusal
-from jobs.sizing.strategy import Strategy
 from jobs.sizing.units import bytes_text, column_text
 from jobs.sizing.units import gib as gib_text
 
@@ -110,14 +108,6 @@ def parameters(count: int | None) -> str:
         if count >= 0.9995 * divisor:  # what rounds to 1,000 of a unit is 1 of the next
             return f"{count / divisor:.3g} {unit}"
     return f"{count:,}"
-
-
-def strategy_label(name: str) -> str:
-    """The page's word for a strategy; a name from an older release is shown as it is."""
-    try:
-        return Strategy.parse(name).label
-    except Refusal:
-        return name
 
 
 def strategy_series(name: str) -> str:

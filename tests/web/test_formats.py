@@ -1,5 +1,6 @@
 import pytest
 
+from jobs.sizing.strategy import strategy_label
 from jobs.sizing.units import GIB
 from jobs.web import formats
 
@@ -79,7 +80,7 @@ def test_a_strategy_has_one_colour(name: str, series: str) -> None:
 
 
 def test_a_strategy_of_another_release_is_shown_as_it_is() -> None:
-    assert formats.strategy_label("quantized:new:1") == "quantized:new:1"
+    assert strategy_label("quantized:new:1") == "quantized:new:1"
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from django import forms
 from jobs.asking.fields import CountField
 from jobs.models import Run
 from jobs.services.adoption import MOST_REASON_CHARACTERS, limits_of
-from jobs.web.formats import strategy_label
+from jobs.sizing.strategy import strategy_label
 
 MOST_TOKENS = 2**31 - 1
 

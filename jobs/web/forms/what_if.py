@@ -7,9 +7,8 @@ from django import forms
 from jobs.asking.fields import AmountField, CountField, SizeField
 from jobs.procedure.question_check import MOST_HEADROOM_PERCENT, MOST_SEQUENCES, MOST_TOKENS
 from jobs.procedure.what_if import Conditions, Finished
-from jobs.sizing.strategy import BASELINE, Strategy
+from jobs.sizing.strategy import BASELINE, Strategy, strategy_label
 from jobs.sizing.units import bytes_text
-from jobs.web.formats import strategy_label
 from jobs.web.sliders import Slider, capacity_slider, headroom_slider
 
 CONDITIONS = ("prompt_tokens", "sequences", "capacity", "headroom_percent")

@@ -6,7 +6,8 @@ from datetime import datetime
 
 from jobs.models import Adoption, Freshness, Profile, Run
 from jobs.services.adoption import limits_of
-from jobs.web.formats import strategy_label, strategy_series, tokens
+from jobs.sizing.strategy import strategy_label
+from jobs.web.formats import strategy_series, tokens
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,7 +6,8 @@ from typing import Any
 
 from jobs.procedure.quality import Quality
 from jobs.procedure.quality_text import figures_text, interval_text, kept_text, kl_text, quality_at, same_text
-from jobs.web.formats import strategy_label, strategy_series, tokens
+from jobs.sizing.strategy import strategy_label
+from jobs.web.formats import strategy_series, tokens
 from jobs.web.presenters.limits import LIMITED_BY
 
 NEEDLESS = ": the normal cache fits the workload"

@@ -9,7 +9,8 @@ from jobs.charts.aligned import LETTERS, Overlaid, aligned, overlaid
 from jobs.charts.points import PointRow, strategies_of
 from jobs.models import Run
 from jobs.procedure.quality_text import kl_text, quality_at
-from jobs.web.formats import MISSING, beside, number, seconds, size, speed, strategy_label, strategy_series
+from jobs.sizing.strategy import strategy_label
+from jobs.web.formats import MISSING, beside, number, seconds, size, speed, strategy_series
 from jobs.web.presenters.budgets import budgets
 from jobs.web.presenters.compare_settings import SettingRow, setting_rows, warnings
 from jobs.web.presenters.limits import LIMITED_BY, answer

@@ -11,7 +11,8 @@ from jobs.models import Adoption, Profile, Purpose, Run
 from jobs.procedure.freshness import differences, versions_in
 from jobs.selectors.freshness import basis_of
 from jobs.selectors.history import answered_before
-from jobs.web.formats import elapsed_s, strategy_label
+from jobs.sizing.strategy import strategy_label
+from jobs.web.formats import elapsed_s
 from jobs.web.presenters.asker import submitter
 from jobs.web.presenters.limits import LIMITED_BY
 from jobs.web.presenters.profile_rows import device_name

@@ -6,7 +6,8 @@ from typing import Any
 
 from jobs.procedure.quality_text import kept_text, kl_text, provisional_text, quality_at
 from jobs.procedure.recheck import is_open
-from jobs.web.formats import strategy_label, strategy_series, tokens
+from jobs.sizing.strategy import strategy_label
+from jobs.web.formats import strategy_series, tokens
 
 LIMITED_BY = {
     "memory": "device memory",

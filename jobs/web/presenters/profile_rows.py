@@ -6,7 +6,8 @@ from datetime import datetime
 from typing import Any
 
 from jobs.models import Profile, Run, RunState
-from jobs.web.formats import size, strategy_label
+from jobs.sizing.strategy import strategy_label
+from jobs.web.formats import size
 from jobs.web.presenters.freshness import FreshnessMark, freshness_mark
 from jobs.web.presenters.limits import LIMITED_BY
 from jobs.web.presenters.questions import workload_summary

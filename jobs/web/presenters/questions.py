@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from jobs.sizing.stored import AS_STORED, PACKED_WORDS
-from jobs.web.formats import number, size, strategy_label
+from jobs.sizing.strategy import strategy_label
+from jobs.web.formats import number, size
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,8 +12,9 @@ from jobs.procedure.recheck import Recheck
 from jobs.procedure.recheck_rows import Figure, Row
 from jobs.procedure.recheck_text import recheck_text
 from jobs.selectors.recheck import recheck_of
+from jobs.sizing.strategy import strategy_label
 from jobs.sizing.units import column_text
-from jobs.web.formats import MISSING, number, percent, seconds, speed, strategy_label, tokens
+from jobs.web.formats import MISSING, number, percent, seconds, speed, tokens
 from jobs.web.presenters.limits import LIMITED_BY
 
 NAMES = {

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from jobs.procedure.quality_text import kl_text
-from jobs.web.formats import strategy_label, strategy_series
+from jobs.sizing.strategy import strategy_label
+from jobs.web.formats import strategy_series
 from jobs.web.presenters.limits import LIMITED_BY
 
 

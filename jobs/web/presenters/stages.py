@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from jobs.web.formats import elapsed_s, size, strategy_label, tokens
+from jobs.sizing.strategy import strategy_label
+from jobs.web.formats import elapsed_s, size, tokens
 from jobs.web.presenters.story import DOWNLOAD, STAGE_TITLES, parse_moment, stage_title
 
 PURPOSES = {

@@ -7,7 +7,8 @@ from typing import Any
 
 from django.utils.dateparse import parse_datetime
 
-from jobs.web.formats import seconds, size, speed, strategy_label, tokens
+from jobs.sizing.strategy import strategy_label
+from jobs.web.formats import seconds, size, speed, tokens
 
 STAGE_TITLES = {"budgets": "Budgets", "baseline": "Baseline", "changes": "Changes", "limit": "Limit"}
 DOWNLOAD, DOWNLOAD_TITLE = "download", "Download"

@@ -7,8 +7,8 @@ from typing import Any, cast
 
 from django.contrib.auth.models import User
 
-from jobs.models import Membership, Role
-from jobs.selectors.permission import role_of
+from jobs.models import Role
+from jobs.selectors.permission import role_kept, role_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,20 +36,10 @@ def _row(member: User, *, you: User, fixed: bool) -> MemberRow:
     return MemberRow(
         pk=member.pk,
         name=member.get_username(),
-        role=role_of(member) or _role_kept(member),
+        role=role_kept(member),
         is_you=member == you,
         ended=not member.is_active,
         joined_at=member.date_joined,
         seen_at=cast("Any", member).seen_at,
         fixed=fixed,
     )
-
-
-def _role_kept(member: User) -> Role:
-    """Of an ended account: what it would be again."""
-    if member.is_superuser:
-        return Role.ADMIN
-    try:
-        return Role(cast("Any", member).membership.role)
-    except Membership.DoesNotExist:
-        return Role.VIEWER

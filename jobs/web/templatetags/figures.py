@@ -7,6 +7,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from jobs.procedure import verified
+from jobs.sizing.strategy import strategy_label
 from jobs.web import formats
 
 register = template.Library()
@@ -22,7 +23,7 @@ register.filter("speed", formats.speed)
 register.filter("percent", formats.percent)
 register.filter("duration", formats.duration)
 register.filter("parameters", formats.parameters)
-register.filter("strategy", formats.strategy_label)
+register.filter("strategy", strategy_label)
 register.filter("series", formats.strategy_series)
 register.filter("doubt", verified.doubt)
 
