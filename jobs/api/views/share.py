@@ -12,6 +12,7 @@ from jobs.api.serializers.share import ShareAsked, ShareTold
 from jobs.api.views.run import found as run_found
 from jobs.models import Share
 from jobs.selectors.permission import Act
+from jobs.selectors.share import share_get
 from jobs.services.share import share_make, share_revoke, title_proposed
 
 
@@ -50,7 +51,7 @@ class ShareOne(APIView):
     @extend_schema(summary="Revoke it: the link then leads nowhere", responses={204: None}, tags=["shares"])
     def delete(self, request: Request, pk: int) -> Response:
         try:
-            share = Share.objects.select_related("run__profile").get(pk=pk)
+            share = share_get(pk)
         except Share.DoesNotExist as missing:
             raise Http404 from missing
         refuse_unless(request, Act.CHANGE, owners=[share.shared_by_id])

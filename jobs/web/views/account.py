@@ -7,18 +7,19 @@ from django.contrib import messages
 from django.contrib.auth import logout, update_session_auth_hash
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST, require_safe
 
-from jobs.models import Membership, SignedIn
+from jobs.models import Membership
 from jobs.selectors.permission import role_of
 from jobs.selectors.session import session_get, sessions_of
 from jobs.services.contact import contact_change
 from jobs.services.password import password_changed
 from jobs.services.session import session_end, sessions_end
 from jobs.web.forms.account import ChangePasswordForm, ContactForm
+from jobs.web.found import found_or_404
 from jobs.web.presenters.browsers import browser_name
 from jobs.web.session import signed_in
 
@@ -58,10 +59,7 @@ def contact(request: HttpRequest) -> HttpResponse:
 @require_POST
 def end_session(request: HttpRequest, pk: int) -> HttpResponse:
     user = signed_in(request)
-    try:
-        found = session_get(pk)
-    except SignedIn.DoesNotExist as missing:
-        raise Http404 from missing
+    found = found_or_404(session_get, pk)
     if found.user_id != user.pk:
         raise PermissionDenied
     if found.session_key == request.session.session_key:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
@@ -14,6 +14,7 @@ from jobs.selectors.run import run_get
 from jobs.services.adoption import adopted_text, adoption_adopt, adoption_withdraw, limits_of
 from jobs.sizing.refusal import Refusal
 from jobs.web.forms.adoption import AdoptForm
+from jobs.web.found import found_or_404
 from jobs.web.permission import needs
 from jobs.web.presenters.adoptions import doubts
 from jobs.web.session import signed_in
@@ -24,10 +25,7 @@ FIELDS = {"bad_context": "context", "above_limit": "context", "not_measured": "s
 @require_http_methods(["GET", "HEAD", "POST"])
 @needs(Act.ASK)
 def adopt(request: HttpRequest, pk: int) -> HttpResponse:
-    try:
-        run = run_get(pk)
-    except Run.DoesNotExist as missing:
-        raise Http404 from missing
+    run = found_or_404(run_get, pk)
     form = AdoptForm(request.POST if request.method == "POST" else None, run=run)
     if request.method == "POST" and form.is_valid():
         try:

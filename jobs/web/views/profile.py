@@ -2,7 +2,7 @@
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
@@ -13,6 +13,7 @@ from jobs.selectors.permission import Act, may
 from jobs.selectors.profile import profile_get
 from jobs.services.run import run_again
 from jobs.sizing.refusal import Refusal
+from jobs.web.found import found_or_404
 from jobs.web.permission import needs
 from jobs.web.presenters.adoptions import adoption_row, adoption_rows
 from jobs.web.presenters.asker import asked_by
@@ -74,7 +75,4 @@ def again(request: HttpRequest, pk: int) -> HttpResponse:
 
 def profile_found(pk: int) -> Profile:
     """Raises Http404."""
-    try:
-        return profile_get(pk)
-    except Profile.DoesNotExist as missing:
-        raise Http404 from missing
+    return found_or_404(profile_get, pk)

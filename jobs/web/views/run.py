@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBadRequest, JsonResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest, JsonResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
@@ -12,6 +12,7 @@ from jobs.models import Run, RunState
 from jobs.selectors.permission import Act, may
 from jobs.selectors.run import run_get, run_progress
 from jobs.services.run import run_cancel
+from jobs.web.found import found_or_404
 from jobs.web.permission import refuse_unless
 from jobs.web.presenters.adoptions import AdoptionRow, adoption_row
 from jobs.web.presenters.freshness import mark_of
@@ -69,10 +70,7 @@ def cancel(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _found(pk: int) -> Run:
-    try:
-        return run_get(pk)
-    except Run.DoesNotExist as missing:
-        raise Http404 from missing
+    return found_or_404(run_get, pk)
 
 
 def _owners(found: Run) -> list[int | None]:

@@ -4,19 +4,20 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from jobs.asking.fields import said
-from jobs.models import Run, Share
+from jobs.models import Run
 from jobs.selectors.permission import Act
 from jobs.selectors.run import run_get
 from jobs.selectors.share import share_get, shares_list, shares_of
 from jobs.services.share import share_make, share_revoke
 from jobs.sizing.refusal import Refusal
 from jobs.web.forms.share import ShareForm, share_form
+from jobs.web.found import found_or_404
 from jobs.web.permission import needs, refuse_unless
 from jobs.web.presenters.share_rows import share_rows
 from jobs.web.session import signed_in
@@ -59,10 +60,7 @@ def new(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_POST
 def revoke(request: HttpRequest, pk: int) -> HttpResponse:
-    try:
-        found = share_get(pk)
-    except Share.DoesNotExist as missing:
-        raise Http404 from missing
+    found = found_or_404(share_get, pk)
     refuse_unless(request, Act.CHANGE, owners=[found.shared_by_id])
     share_revoke(share=found, user=signed_in(request))
     messages.success(request, f"The link “{found.title}” is revoked: its page is gone.")
@@ -87,7 +85,4 @@ def _links(token: str) -> dict[str, str]:
 
 
 def _run(pk: int) -> Run:
-    try:
-        return run_get(pk)
-    except Run.DoesNotExist as missing:
-        raise Http404 from missing
+    return found_or_404(run_get, pk)

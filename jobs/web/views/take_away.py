@@ -15,6 +15,7 @@ from jobs.exports.run_json import run_json
 from jobs.models import Run
 from jobs.selectors.permission import Act
 from jobs.selectors.run import measurements_of, run_get
+from jobs.web.found import found_or_404
 from jobs.web.permission import needs
 
 CSV, JSON = "text/csv; charset=utf-8", "application/json"
@@ -73,7 +74,4 @@ def _text(told: Any) -> str:
 
 
 def _found(pk: int) -> Run:
-    try:
-        return run_get(pk)
-    except Run.DoesNotExist as missing:
-        raise Http404 from missing
+    return found_or_404(run_get, pk)

@@ -20,6 +20,7 @@ from jobs.services.invitation import invitation_make, invitation_revoke
 from jobs.services.team import account_end, account_restore, password_link_make, role_change
 from jobs.sizing.refusal import Refusal
 from jobs.web.forms.team import ROLES, InviteForm, RoleForm
+from jobs.web.found import found_or_404
 from jobs.web.permission import needs
 from jobs.web.presenters.team import member_rows
 from jobs.web.session import signed_in
@@ -126,7 +127,4 @@ def _page(request: HttpRequest, *, form: InviteForm | None = None, made: dict[st
 
 
 def _member(pk: int) -> User:
-    try:
-        return member_get(pk)
-    except User.DoesNotExist as missing:
-        raise Http404 from missing
+    return found_or_404(member_get, pk)

@@ -2,7 +2,7 @@
 
 from django.conf import settings
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_POST
@@ -16,6 +16,7 @@ from jobs.services.webhook import WebhookFailed
 from jobs.services.webhook_address import webhook_host
 from jobs.sizing.refusal import Refusal
 from jobs.web.forms.told import ToldForm
+from jobs.web.found import found_or_404
 from jobs.web.permission import refuse_unless
 from jobs.web.session import signed_in
 
@@ -51,10 +52,7 @@ def notify_test(request: HttpRequest, pk: int) -> HttpResponse:
 
 def _found(request: HttpRequest, pk: int) -> Profile:
     """The profile's owner and administrators may change it."""
-    try:
-        found = profile_get(pk)
-    except Profile.DoesNotExist as missing:
-        raise Http404 from missing
+    found = found_or_404(profile_get, pk)
     refuse_unless(request, Act.CHANGE, owners=[found.owner_id])
     return found
 

@@ -16,6 +16,7 @@ from jobs.selectors.run import run_get
 from jobs.selectors.what_if import finished_of
 from jobs.sizing.strategy import BASELINE
 from jobs.web.forms.what_if import WhatIfForm
+from jobs.web.found import found_or_404
 from jobs.web.presenters import what_if as presenter
 from jobs.web.presenters.fit_map import fit_map
 from jobs.web.presenters.take_away import picture_line
@@ -71,7 +72,4 @@ def _recommended(run: Run, finished: Finished) -> str:
 
 
 def _found(pk: int) -> Run:
-    try:
-        return run_get(pk)
-    except Run.DoesNotExist as missing:
-        raise Http404 from missing
+    return found_or_404(run_get, pk)

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -15,6 +15,7 @@ from jobs.selectors.workload import workload_get, workloads_list
 from jobs.services.workload import workload_archive, workload_edit, workload_restore
 from jobs.sizing.refusal import Refusal
 from jobs.web.forms.workload import workload_form
+from jobs.web.found import found_or_404
 from jobs.web.permission import refuse_unless
 from jobs.web.session import signed_in
 
@@ -63,9 +64,6 @@ def restore(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _mine(request: HttpRequest, pk: int) -> Workload:
-    try:
-        found = workload_get(pk)
-    except Workload.DoesNotExist as missing:
-        raise Http404 from missing
+    found = found_or_404(workload_get, pk)
     refuse_unless(request, Act.CHANGE, owners=[found.owner_id])
     return found
